@@ -69,6 +69,28 @@ def test_reductions_of_rows(dtype: torch.dtype) -> None:
                     assert torch.equal(x.amax(1).cpu(), y.amax(1)), columns
 
 
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_reductions_of_columns(dtype: torch.dtype) -> None:
+    pack = 16 // dtype.itemsize
+    for shape in ((3, 5 * pack), (41, pack), (2, 3, 2 * pack), (70, 33 * pack // 2)):
+        table = _places(2 * torch.Size(shape).numel(), dtype, 0).view(2, *shape)
+        there = table.cpu()
+        for x, y in ((table[1], there[1]), (table[1, ..., 1:], there[1, ..., 1:]), (table[..., 0], there[..., 0])):
+            told = f"{shape}, {tuple(y.stride())}"
+            assert torch.equal(x.any(0).cpu(), y.any(0)), told
+            assert torch.equal(x.sum(0).cpu(), y.sum(0)), told
+            assert torch.equal(x.sum(-2).cpu(), y.sum(-2)), told
+            if y.numel() and not dtype.is_complex:
+                assert torch.equal(x.amax(0).cpu(), y.amax(0)), told
+
+
+def test_tall_columns_are_cut() -> None:
+    for columns in (1, 4, 7):
+        table = _places(2500 * columns, torch.float32, 0).view(2500, columns)
+        assert torch.equal(table.sum(0).cpu(), table.cpu().sum(0))
+        assert torch.equal(table.amax(0).cpu(), table.cpu().amax(0))
+
+
 @pytest.mark.parametrize("dtype", [torch.uint8, torch.float32], ids=str)
 def test_long_rows_are_cut_within_packs(dtype: torch.dtype) -> None:
     row = _places(4999, dtype, 1)

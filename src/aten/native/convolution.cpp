@@ -6,7 +6,6 @@
 #include <aten/EmptyTensor.h>
 #include <aten/Kernels.h>
 #include <aten/NativeFunctions.h>
-#include <aten/native/ConvolutionByWindows.h>
 #include <aten/native/Dimensions.h>
 #include <aten/native/RunKernel.h>
 #include <aten/native/TypeNames.h>
@@ -71,18 +70,6 @@ MemoryFormat format_of_result(const Tensor& input, const Tensor& other) {
   if (input.dim() == 5 && input.dtype() == kDouble) return MemoryFormat::Contiguous;
   const MemoryFormat format = input.suggest_memory_format();
   return format == MemoryFormat::Contiguous ? other.suggest_memory_format() : format;
-}
-
-// The CPU's kernels take float16 and bfloat16 as they are.
-template <typename Table, typename... Args>
-void run_convolution(const Table& kernels, const Tensor& out, const Args&... args) {
-  if (out.is_cpu()) return run_kernel(kernels, out.device(), out, args...);
-  run_kernel_in_float32(kernels, out.device(), out, args...);
-}
-
-// Windows are multiplied as matrices, which integers on such backends are not.
-void refuse_integers(const Tensor& input, const char* name) {
-  if (!input.is_floating_point()) at::detail::throw_dtype_not_implemented(name, input.dtype());
 }
 
 // A bilinear function of complex tensors by what it is of their parts.
@@ -167,25 +154,14 @@ Tensor convolution(const Tensor& input, const Tensor& weight, const Tensor& bias
     channelwise[1] = channels;
     return at::add(result, at::reshape(bias, channelwise));
   }
-  if (!convolution_kernels.has(input.device_type())) {
-    refuse_integers(input, transposed ? "convolution_transposed" : "convolution");
-    const IntArrayRef image = IntArrayRef(shape).slice(2, static_cast<size_t>(dims));
-    const Tensor result =
-        transposed ? transpose_by_windows(input, weight, window.stride, window.padding, window.dilation, image, groups)
-                   : convolve_by_windows(input, weight, window.stride, window.padding, window.dilation, groups);
-    if (!bias.defined()) return at::detail::to_contiguous(result, format_of_result(input, weight));
-    DimVector channelwise(input.dim(), 1);
-    channelwise[1] = channels;
-    return at::detail::to_contiguous(at::add(result, at::reshape(bias, channelwise)), format_of_result(input, weight));
-  }
   const MemoryFormat format = format_of_result(input, weight);
   const Tensor out = at::detail::empty(shape, input.options(), format);
   if (out.numel() > 0) {
     const auto& kernels = transposed ? convolution_transposed_kernels : convolution_kernels;
     const Tensor image = at::detail::to_contiguous(input, format);
     const Tensor addend = bias.defined() ? bias.contiguous() : bias;
-    run_convolution(kernels, out, image, weight.contiguous(), addend, window.stride, window.padding, window.dilation,
-                    groups);
+    run_kernel(kernels, out.device(), out, image, weight.contiguous(), addend, window.stride, window.padding,
+               window.dilation, groups);
   }
   return out;
 }
@@ -207,15 +183,10 @@ Tensor _convolution_weight_gradient(const Tensor& grad_output, const Tensor& inp
       return native::_convolution_weight_gradient(grad, image, weight_size, stride, padding, dilation, groups);
     });
   }
-  if (!convolution_weight_gradient_kernels.has(input.device_type())) {
-    refuse_integers(input, "convolution_weight_gradient");
-    return weight_gradient_by_windows(grad_output, input, weight_size, window.stride, window.padding, window.dilation,
-                                      groups);
-  }
   const MemoryFormat format = format_of_result(grad_output, input);
   const Tensor out = at::detail::empty(weight_size, input.dtype(), input.device());
   if (out.numel() > 0) {
-    run_convolution(convolution_weight_gradient_kernels, out, at::detail::to_contiguous(grad_output, format),
+    run_kernel(convolution_weight_gradient_kernels, out.device(), out, at::detail::to_contiguous(grad_output, format),
                     at::detail::to_contiguous(input, format), window.stride, window.padding, window.dilation, groups);
   }
   return at::detail::to_contiguous(out, format);

@@ -4,7 +4,8 @@
 // Every output element has `reduced` inputs. They are cut into `splits` ranges when there are too few outputs to fill
 // the device; ranges are reduced to partial results first and those to the output after, so results do not depend on
 // timing. When the fastest dimension is reduced, a block works on one range (threads read neighbours); when it is kept,
-// each thread works on its own output (threads still read neighbours).
+// a block works on neighbouring outputs: its threads go down the columns some rows apart, 16 bytes of columns each, and
+// meet at the end.
 //
 // An operation has: identity, read (input to accumulator), combine, finish (accumulator to output).
 
@@ -68,26 +69,44 @@ struct ReductionShape {
 };
 
 struct Plan {
+  dim3 block{kThreads};
+  int64_t blocks = 1;  // for one range of each output
   int64_t splits = 1;
   int64_t range = 0;  // inputs per split
 };
 
-Plan plan_for(const ReductionShape& shape) {
+// Cuts the inputs of an output for blocks that have nothing to do, to ranges of at least `smallest`.
+Plan cut(Plan plan, const ReductionShape& shape, int64_t smallest) {
   constexpr int64_t wanted_blocks = 132 * 8;
-  constexpr int64_t smallest_range = 2048;
-  const int64_t blocks = shape.fastest_is_reduced ? shape.outputs : (shape.outputs + kThreads - 1) / kThreads;
-  Plan plan;
-  if (blocks < wanted_blocks) {
-    const int64_t useful = std::max<int64_t>(1, shape.reduced / (shape.fastest_is_reduced ? smallest_range : 64));
-    plan.splits = std::min<int64_t>({useful, wanted_blocks / std::max<int64_t>(blocks, 1), 1024});
+  if (plan.blocks < wanted_blocks) {
+    plan.splits =
+        std::min<int64_t>({shape.reduced / smallest, wanted_blocks / std::max<int64_t>(plan.blocks, 1), 1024});
     plan.splits = std::max<int64_t>(plan.splits, 1);
   }
   plan.range = (shape.reduced + plan.splits - 1) / plan.splits;
   return plan;
 }
 
-// This thread's share of `count` inputs from `first` on: 16 bytes at once,
-// and one each of those before and behind them.
+Plan plan_for_rows(const ReductionShape& shape) {
+  Plan plan;
+  plan.blocks = shape.outputs;
+  return cut(plan, shape, 2048);
+}
+
+// Threads along x take `packs` of columns, and those along y rows: as many as there are, which are powers of two.
+Plan plan_for_columns(const ReductionShape& shape, int64_t packs) {
+  unsigned x = kWarp;
+  while (x > 1 && x / 2 >= packs) x /= 2;
+  unsigned y = kThreads / x;
+  for (; y > 1 && y / 2 >= shape.reduced; y /= 2) x *= 2;
+  Plan plan;
+  plan.block = dim3(x, y);
+  plan.blocks = (packs + x - 1) / x;
+  return cut(plan, shape, int64_t{y} * 16);
+}
+
+// This thread's share of `count` inputs from `first` on: 16 bytes at once, and one each of those before and behind
+// them.
 template <typename Operation, typename In>
 __device__ typename Operation::Accumulator reduce_neighbours(const Operation& operation, const In* first,
                                                              int64_t count) {
@@ -131,30 +150,71 @@ __global__ void __launch_bounds__(kThreads) reduce_rows(Operation operation, Red
     }
     value = block_reduce(value, Operation::identity(), combine, shared);
     if (threadIdx.x == 0) {
-      if (partial) partial[job] = value;
-      else *reinterpret_cast<Out*>(out + out_offset) = static_cast<Out>(operation.finish(value));
+      if (partial)
+        partial[job] = value;
+      else
+        *reinterpret_cast<Out*>(out + out_offset) = static_cast<Out>(operation.finish(value));
     }
   }
 }
 
-// One thread per output, blockIdx.y is the split.
-template <typename Operation, typename Out, typename In>
+// Whether kSize neighbouring outputs have inputs side by side, all at multiples of their size.
+template <typename In, int kSize>
+bool has_packed_columns(const ReductionShape& shape, const char* in) {
+  constexpr int64_t bytes = sizeof(In) * kSize;
+  const auto is_multiple = [](int64_t stride) { return stride % bytes == 0; };
+  return shape.kept_in[0] == sizeof(In) && shape.kept_size[0] % kSize == 0 &&
+         reinterpret_cast<uintptr_t>(in) % bytes == 0 &&
+         std::all_of(shape.kept_in + 1, shape.kept_in + shape.kept_dims, is_multiple) &&
+         std::all_of(shape.reduced_in, shape.reduced_in + shape.reduced_dims, is_multiple);
+}
+
+// A thread reduces kSize neighbouring columns over rows that are blockDim.y apart; blockIdx.y is the split.
+template <typename Operation, typename Out, typename In, int kSize>
 __global__ void __launch_bounds__(kThreads)
     reduce_columns(Operation operation, ReductionShape shape, Plan plan, char* out, const char* in,
                    typename Operation::Accumulator* partial) {
+  using A = typename Operation::Accumulator;
+  using Neighbours = Pack<In, kSize>;
+  alignas(16) __shared__ unsigned char memory[kThreads * kSize * sizeof(A)];
+  auto shared = reinterpret_cast<A(*)[kSize]>(memory);
   const int64_t split = blockIdx.y;
-  for (int64_t output = blockIdx.x * int64_t{blockDim.x} + threadIdx.x; output < shape.outputs;
-       output += int64_t{blockDim.x} * gridDim.x) {
-    int64_t out_offset, in_offset;
-    shape.kept_offsets(output, out_offset, in_offset);
-    const int64_t end = ::min((split + 1) * plan.range, shape.reduced);
-    typename Operation::Accumulator value = Operation::identity();
-    for (int64_t i = split * plan.range; i < end; ++i) {
-      value = Operation::combine(
-          value, operation.read(*reinterpret_cast<const In*>(in + in_offset + shape.reduced_offset(i))));
+  const int64_t end = ::min((split + 1) * plan.range, shape.reduced);
+  const int64_t packs = shape.outputs / kSize;
+  const unsigned own = threadIdx.y * blockDim.x + threadIdx.x;
+  for (int64_t first = blockIdx.x * int64_t{blockDim.x}; first < packs; first += int64_t{blockDim.x} * gridDim.x) {
+    const int64_t output = (first + threadIdx.x) * kSize;
+    int64_t out_offset = 0, in_offset = 0;
+    A values[kSize];
+#pragma unroll
+    for (int j = 0; j < kSize; ++j) values[j] = Operation::identity();
+    if (output < shape.outputs) {
+      shape.kept_offsets(output, out_offset, in_offset);
+      for (int64_t i = split * plan.range + threadIdx.y; i < end; i += blockDim.y) {
+        const Neighbours neighbours = *reinterpret_cast<const Neighbours*>(in + in_offset + shape.reduced_offset(i));
+#pragma unroll
+        for (int j = 0; j < kSize; ++j) values[j] = Operation::combine(values[j], operation.read(neighbours.values[j]));
+      }
     }
-    if (partial) partial[output * plan.splits + split] = value;
-    else *reinterpret_cast<Out*>(out + out_offset) = static_cast<Out>(operation.finish(value));
+    __syncthreads();  // the columns before may still be read
+#pragma unroll
+    for (int j = 0; j < kSize; ++j) shared[own][j] = values[j];
+    for (unsigned half = blockDim.y / 2; half > 0; half /= 2) {
+      __syncthreads();
+      if (threadIdx.y >= half) continue;
+#pragma unroll
+      for (int j = 0; j < kSize; ++j)
+        shared[own][j] = Operation::combine(shared[own][j], shared[own + half * blockDim.x][j]);
+    }
+    if (threadIdx.y != 0 || output >= shape.outputs) continue;
+#pragma unroll
+    for (int j = 0; j < kSize; ++j) {
+      if (partial)
+        partial[(output + j) * plan.splits + split] = shared[own][j];
+      else
+        *reinterpret_cast<Out*>(out + out_offset + j * shape.kept_out[0]) =
+            static_cast<Out>(operation.finish(shared[own][j]));
+    }
   }
 }
 
@@ -175,23 +235,29 @@ __global__ void __launch_bounds__(kThreads) reduce_partials(Operation operation,
 template <typename Operation, typename Out, typename In>
 void reduce(const TensorIterator& iter, Operation operation) {
   using A = typename Operation::Accumulator;
+  constexpr int kSize = 16 / sizeof(In);
   const ReductionShape shape(iter);
   if (shape.outputs == 0) return;
-  const Plan plan = plan_for(shape);
+  const bool is_packed = !shape.fastest_is_reduced && has_packed_columns<In, kSize>(shape, iter.data(1));
+  const Plan plan = shape.fastest_is_reduced
+                        ? plan_for_rows(shape)
+                        : plan_for_columns(shape, is_packed ? shape.outputs / kSize : shape.outputs);
   c10::DataPtr partials;
   if (plan.splits > 1) {
     partials =
         c10::get_backend(kCUDA).allocator()->allocate(static_cast<size_t>(shape.outputs * plan.splits) * sizeof(A));
   }
   A* partial = static_cast<A*>(partials.get());
-  if (shape.fastest_is_reduced) {
-    launch(reduce_rows<Operation, Out, In>, grid_of_rows(shape.outputs * plan.splits), kThreads, operation, shape, plan,
-           iter.data(0), iter.data(1), partial);
-  } else {
-    const dim3 blocks(grid_for(shape.outputs), static_cast<unsigned>(plan.splits));
-    launch(reduce_columns<Operation, Out, In>, blocks, kThreads, operation, shape, plan, iter.data(0), iter.data(1),
-           partial);
-  }
+  const auto start = [&](auto* kernel, dim3 grid) {
+    launch(kernel, grid, plan.block, operation, shape, plan, iter.data(0), iter.data(1), partial);
+  };
+  const dim3 columns(grid_of_rows(plan.blocks), static_cast<unsigned>(plan.splits));
+  if (shape.fastest_is_reduced)
+    start(reduce_rows<Operation, Out, In>, grid_of_rows(shape.outputs * plan.splits));
+  else if (is_packed)
+    start(reduce_columns<Operation, Out, In, kSize>, columns);
+  else
+    start(reduce_columns<Operation, Out, In, 1>, columns);
   if (partial) {
     launch(reduce_partials<Operation, Out>, grid_for(shape.outputs), kThreads, operation, shape, plan, iter.data(0),
            partial);

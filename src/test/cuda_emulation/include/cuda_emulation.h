@@ -19,6 +19,7 @@
 #define __host__
 #define __forceinline__ inline
 #define __launch_bounds__(...)
+#define __grid_constant__
 // Blocks run one after another, and nothing else of this library runs on the executor: its thread-local storage is the
 // shared memory of the block.
 #define __shared__ static thread_local
