@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import re
 import shutil
@@ -12,10 +11,12 @@ import threading
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, SimpleHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+
+from slipway.channel.serving import make_server
 
 from .conftest import RECIPES, ShipTorch, Slipway
 
@@ -47,12 +48,12 @@ def checkout(tmp_path: Path) -> Path:
 
 @contextmanager
 def served(folder: Path) -> Iterator[str]:
-    """The folder over HTTP, as any server of files gives it."""
-    handler = functools.partial(SimpleHTTPRequestHandler, directory=str(folder))
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
+    """The address of what `slipway channel serve` gives of the folder."""
+    server = make_server(folder, ("127.0.0.1", 0))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
 
 
 @contextmanager
@@ -156,6 +157,7 @@ def test_from_packages_to_pip(slipway: Slipway, checkout: Path, tmp_path: Path) 
     answer = slipway(*words)
     assert answer.returncode == 12
     assert "as it would be built now" in answer.stderr
+    assert "`slipway ci run` with the same options" in answer.stderr
     assert slipway("ship", checkout / "recipe", "--dist", dist).returncode == 0
     answer = slipway(*words)
     assert answer.returncode == 2

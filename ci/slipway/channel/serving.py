@@ -2,7 +2,8 @@
 
 Parts of files (``Range``), which readers of packages ask for to see their metadata alone; ``ETag``, so that nobody
 fetches an index again that has not changed; and tokens, as conda's tools say them: ``/t/TOKEN/`` before the path, or an
-Authorization header. It does not list folders, and gives no file whose name begins with a dot.
+Authorization header. It does not list folders, but gives a folder's index.html, where there is one, as pip wants its
+pages; it gives no file whose name begins with a dot.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ _RANGE = re.compile(r"bytes=(\d*)-(\d*)")
 _CHUNK = 1 << 20
 _OUTSIDE = HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE
 
-TYPES = {".json": "application/json", ".zst": "application/zstd"}
+PAGE = "index.html"
+TYPES = {".json": "application/json", ".zst": "application/zstd", ".html": "text/html"}
 
 
 def make_server(
@@ -66,9 +68,16 @@ def make_server(
             if tokens and not any(_is_token(one, tokens) for one in (token, *_said(self.headers.get("Authorization")))):
                 self._refuse(HTTPStatus.UNAUTHORIZED, path)
                 return
+            if path.endswith("/"):
+                path += PAGE
             file = _open(folder, path)
             if file is None:
-                self._refuse(HTTPStatus.NOT_FOUND, path)
+                page = _open(folder, f"{path}/{PAGE}")
+                if page is None:
+                    self._refuse(HTTPStatus.NOT_FOUND, path)
+                    return
+                page.close()
+                self._lead_on(path)
                 return
             with file:
                 self._send(file, path, body=body)
@@ -101,6 +110,14 @@ def make_server(
             if body and status in (HTTPStatus.OK, HTTPStatus.PARTIAL_CONTENT):
                 file.seek(first)
                 _copy(file, self.wfile, end - first)
+
+        def _lead_on(self, path: str) -> None:
+            """To the same folder with a slash at its end, from which the page's links are meant."""
+            self.send_response(HTTPStatus.MOVED_PERMANENTLY)
+            self.send_header("Location", f"./{path.rpartition('/')[2]}/")
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+            on_answer(f"{int(HTTPStatus.MOVED_PERMANENTLY)} {path}")
 
         def _refuse(self, status: HTTPStatus, path: str) -> None:
             self.send_response(status)

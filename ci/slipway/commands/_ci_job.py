@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_bundle_argument(parser)
     add_build_arguments(parser)
     add_platform_argument(parser, builds=True)
-    add_request_arguments(parser)
+    add_request_arguments(parser, whole_matrix=True)
 
 
 def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:

@@ -49,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_tls_argument(parser)
     add_engine_arguments(parser)
     add_platform_argument(parser, builds=True)
-    add_request_arguments(parser)
+    add_request_arguments(parser, whole_matrix=True)
 
 
 def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:

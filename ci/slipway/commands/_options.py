@@ -39,11 +39,14 @@ CHANNEL_HELP = (
 ROLLBACK_HELP = "take a channel that was put back to an earlier state than was seen here before"
 
 
-def add_request_arguments(parser: argparse.ArgumentParser) -> None:
+def add_request_arguments(parser: argparse.ArgumentParser, *, whole_matrix: bool = False) -> None:
     """Which recipe, which part of its matrix, by which configurations, from which channels.
 
     To be called after a command has declared its own options: the recipe's short names must not be among them. The
     recipe is looked for among `words`, a default of `parser` that holds the command line.
+
+    Args:
+        whole_matrix: what nobody speaks of is all of the matrix, not the recipe's defaults.
 
     Raises:
         RecipeError: the recipe declares a short name that is slipway's own.
@@ -56,7 +59,7 @@ def add_request_arguments(parser: argparse.ArgumentParser) -> None:
     add_configuration_arguments(variants)
     variants.add_argument("--no-home-config", action="store_true",
                           help="leave out the conda_build_config.yaml of the home directory, as CI does")  # fmt: skip
-    _add_variant_keys(variants, _find_recipe(parser.get_default("words") or ()))
+    _add_variant_keys(variants, _find_recipe(parser.get_default("words") or ()), whole_matrix=whole_matrix)
 
 
 def add_variant_arguments(parser: argparse.ArgumentParser) -> None:
@@ -64,14 +67,17 @@ def add_variant_arguments(parser: argparse.ArgumentParser) -> None:
     _add_variant_keys(parser.add_argument_group("variants", "of the embedded channel's packages"), DEFAULT_RECIPE)
 
 
-def _add_variant_keys(variants: argparse._ArgumentGroup, recipe: Path) -> None:
+def _add_variant_keys(variants: argparse._ArgumentGroup, recipe: Path, *, whole_matrix: bool = False) -> None:
     variants.add_argument("--variant", action="append", default=[], metavar="KEY=VALUE",
                           help="only variants with this value of a variant key (repeatable)")  # fmt: skip
     options = load_recipe_settings(recipe).options
     variants.set_defaults(short_names=options)
     for name, option in options.items():
         described = option.help or f"the same as --variant {option.key}={option.takes}"
-        described += f" (default: {option.default})" if option.default is not None else ""
+        if whole_matrix:
+            described += " (default: all that the recipe has)"
+        elif option.default is not None:
+            described += f" (default: {option.default})"
         try:
             variants.add_argument(
                 f"--{name}", action="append", dest=_destination(name), metavar=option.takes, help=described

@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--force", action="store_true", help="write over what is there")
     parser.add_argument("--json", action="store_true", help="one object: what was left out, and what differs")
     add_platform_argument(parser)
-    add_request_arguments(parser)
+    add_request_arguments(parser, whole_matrix=True)
 
 
 def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:

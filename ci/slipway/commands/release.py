@@ -4,8 +4,8 @@
     slipway release --to ADDRESS --key release.pem                of everything in the recipe's matrix
     slipway release --to ADDRESS --python 3.12                    of a part of it
 
-The packages must be in dist/channel (`slipway ship`, `slipway ci run`), as they would be built now. docs/release.md
-tells more.
+The packages must be in dist/channel (`slipway ci run`, with the same options), as they would be built now.
+docs/release.md tells more.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-wheels", action="store_true", help="make none")
     parser.add_argument("--dry-run", action="store_true", help="make the wheels, print the plan, and change nothing")
     parser.add_argument("--engine", default="rattler", metavar="NAME", help="the engine that built the packages")
-    add_request_arguments(parser)
+    add_request_arguments(parser, whole_matrix=True)
 
 
 def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="one object, keyed by name-version-build")
     add_platform_argument(parser)
-    add_request_arguments(parser)
+    add_request_arguments(parser, whole_matrix=True)
 
 
 def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from slipway.base.proc import Answer
     from slipway.engines.engine import Engine
     from slipway.model import WheelSettings
+    from slipway.pipeline.plan import PlannedOutput
     from slipway.request import Request
     from slipway.workflows.graph import Job
 
@@ -169,14 +170,27 @@ def find_built(request: Request, engine: Engine, reporter: Reporter) -> list[Bui
     """The packages of what was asked for, each as it would be built now.
 
     Raises:
-        ChannelError: one is not there.
+        ChannelError: some are not there.
         RecipeError: they have several versions.
     """
     found: dict[Path, Built] = {}
+    missing: list[str] = []
     for job in local_jobs(request):
         with reporter.step(f"compare {job.identifier}"):
-            built = _find(request, job, engine, reporter)
-        found[built.path] = built
+            planned, channels = _compare(request, job, engine, reporter)
+        output = planned.output
+        if planned.package is None:
+            missing.append(f"`{output.key}`")
+            continue
+        spec = f"{output.name} =={output.version} {output.build_string}"
+        found[planned.package] = Built(planned.package, output.name, output.version, spec, channels)
+    if missing:
+        raise ChannelError(
+            f"there is no package of {', '.join(missing)} as it would be built now",
+            where=str(request.workspace.channel),
+            hint="`slipway ci run` with the same options builds what is missing; options for variants, as those of "
+            "`slipway ship`, make it a release of less",
+        )
     versions = {built.version for built in found.values()}
     if len(versions) != 1:
         raise RecipeError(f"a release has one version, and outputs have {', '.join(sorted(versions))}",
@@ -184,19 +198,11 @@ def find_built(request: Request, engine: Engine, reporter: Reporter) -> list[Bui
     return list(found.values())
 
 
-def _find(request: Request, job: Job, engine: Engine, reporter: Reporter) -> Built:
+def _compare(request: Request, job: Job, engine: Engine, reporter: Reporter) -> tuple[PlannedOutput, tuple[str, ...]]:
     channels = find_channels(request, job.outputs[::-1], reporter)
     final = finalize(request, job.outputs, channels)
     context = RunContext(request.workspace, engine, channels, reporter)
-    planned = make_plan(final, context.plan_inputs()).outputs[-1]
-    output = planned.output
-    if planned.package is None:
-        raise ChannelError(
-            f"there is no package of `{output.key}` as it would be built now", where=str(request.workspace.channel),
-            hint="`slipway ship` or `slipway ci run` with the same options builds it",
-        )  # fmt: skip
-    spec = f"{output.name} =={output.version} {output.build_string}"
-    return Built(planned.package, output.name, output.version, spec, channels)
+    return make_plan(final, context.plan_inputs()).outputs[-1], channels
 
 
 def make_wheels(

@@ -75,6 +75,18 @@ def test_parts_and_tags(served: tuple[Path, int, list[str]]) -> None:
     assert ask(port, path, If_None_Match=tag)[0] == 200
 
 
+def test_pages(served: tuple[Path, int, list[str]]) -> None:
+    folder, port, _ = served
+    (folder / "simple/torch").mkdir(parents=True)
+    (folder / "simple/torch/index.html").write_bytes(b"<a href=torch.whl>torch.whl</a>")
+    status, content, headers = ask(port, "/t/sesame-open/simple/torch/")
+    assert (status, content, headers["Content-Type"]) == (200, b"<a href=torch.whl>torch.whl</a>", "text/html")
+    status, content, headers = ask(port, "/t/sesame-open/simple/torch")
+    assert (status, content, headers["Location"]) == (301, b"", "./torch/")
+    assert ask(port, "/t/sesame-open/simple/")[0] == ask(port, "/t/sesame-open/simple")[0] == 404
+    assert ask(port, "/simple/torch")[0] == 401
+
+
 @pytest.mark.parametrize(
     "path",
     [
