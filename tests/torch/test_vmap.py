@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch import func, nn
 from torch.nn import functional as F
+from torch.utils._pytree import tree_leaves
 
 X = torch.linspace(-2, 2, 12).reshape(4, 3)
 
@@ -75,6 +76,27 @@ def test_ensembles() -> None:
     x = torch.randn(5, 2, 7)
     outputs = func.vmap(lambda s, x: func.functional_call(models[0], s, (x,)), (0, None))(state, x)
     torch.testing.assert_close(outputs, torch.stack([model(x) for model in models]))
+
+
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [
+        (nn.LSTM, {}),
+        (nn.LSTM, {"proj_size": 2, "batch_first": True}),
+        (nn.GRU, {"bidirectional": True, "num_layers": 2}),
+        (nn.RNN, {"nonlinearity": "relu", "bias": False}),
+    ],
+)
+def test_recurrent_networks(kind: Any, options: dict[str, Any]) -> None:
+    model, x = kind(3, 4, **options).double(), torch.randn(5, 6, 2, 3, dtype=torch.float64)
+    own = {name: torch.stack([v.detach() * (1 + i / 9) for i in range(5)]) for name, v in model.named_parameters()}
+    shared = func.vmap(model)(x)
+    several = func.vmap(lambda weights, x: func.functional_call(model, weights, (x,)))(own, x)
+    for index in range(5):
+        weights = {name: value[index] for name, value in own.items()}
+        for found, alone in ((shared, model(x[index])), (several, func.functional_call(model, weights, (x[index],)))):
+            for one, other in zip(tree_leaves(found), tree_leaves(alone), strict=True):
+                torch.testing.assert_close(one[index], other)
 
 
 # ---------------------------------------------------------------------- nesting
@@ -273,3 +295,9 @@ def test_hooks_and_gradients_inside() -> None:
     torch.testing.assert_close(func.vmap(gradient)(X), 4 * X)
     shared = X[0].clone().requires_grad_()
     torch.testing.assert_close(func.vmap(lambda x: torch.autograd.grad((shared * x).sum(), shared)[0])(X), X)
+
+    def rows(x: torch.Tensor) -> torch.Tensor:
+        leaf = x.detach().requires_grad_()
+        return torch.autograd.grad(leaf.sin() * leaf.sum(), leaf, torch.eye(3), is_grads_batched=True)[0]
+
+    torch.testing.assert_close(func.vmap(rows)(X), torch.stack([rows(x) for x in X]))

@@ -11,6 +11,7 @@ from torch._functorch import (  # noqa: F401 - they register themselves
     _rules_elements,
     _rules_indexing,
     _rules_products,
+    _rules_recurrent,
     _rules_shapes,
     _rules_windows,
 )

@@ -41,15 +41,56 @@ def _grad(level: Level, func: Callable[..., Any], args: tuple[Any, ...], kwargs:
              "is_grads_batched", "materialize_grads")  # fmt: skip
     given = {**dict(zip(names, args, strict=False)), **kwargs}
     outputs, inputs = _listed(given.pop("outputs")), _listed(given.pop("inputs"))
-    if given.pop("is_grads_batched", False):
-        raise RuntimeError("vmap: torch.autograd.grad(is_grads_batched=True) is a vmap of its own; write vmap instead")
-    weights = _weights(level, outputs, given.pop("grad_outputs", None))
+    rows = given.pop("is_grads_batched", False)
+    weights = (
+        _listed(given.pop("grad_outputs", None)) if rows else _weights(level, outputs, given.pop("grad_outputs", None))
+    )
+    if not level.any_batched((*outputs, *inputs)) and level.size and all(weight is not None for weight in weights):
+        return _through_one_graph(level, func, outputs, inputs, weights, given, rows=rows)
+    if rows:
+        return _row_by_row(level, func, outputs, inputs, weights, given)
     if all(map(level.has, outputs)) and all(map(level.has, inputs)):
         values = tuple(output._value for output in outputs)
         vectors = tuple(None if weight is None else level.expanded(weight) for weight in weights)
         found = func(values, tuple(leaf._value for leaf in inputs), vectors, **given)
         return tuple(None if one is None else level.batched(one) for one in found)
     return _one_by_one(level, func, outputs, inputs, weights, given)
+
+
+def _through_one_graph(
+    level: Level,
+    func: Callable[..., Any],
+    outputs: Any,
+    inputs: Any,
+    weights: Any,
+    given: dict[str, Any],
+    *,
+    rows: bool,
+) -> tuple[Tensor | None, ...]:
+    """A graph without elements, which the engine goes through for each of them, and with `rows` for each of theirs."""
+    vectors = tuple(level.expanded(weight) for weight in weights)
+    if rows:
+        vectors = tuple(vector.flatten(0, 1) for vector in vectors)
+    found = func(outputs, inputs, vectors, is_grads_batched=True, **given)
+    if rows:
+        found = tuple(one if one is None else one.unflatten(0, (level.size, -1)) for one in found)
+    return tuple(None if one is None else level.batched(one) for one in found)
+
+
+def _row_by_row(
+    level: Level, func: Callable[..., Any], outputs: Any, inputs: Any, weights: Any, given: dict[str, Any]
+) -> tuple[Tensor | None, ...]:
+    """`is_grads_batched` of batches: one row of the gradients handed in after another."""
+    keeps = given.pop("retain_graph", None)
+    keeps = given.get("create_graph", False) if keeps is None else keeps
+    with level.inside():
+        columns = [[None] if weight is None else weight.unbind(0) for weight in weights]
+        count = max(map(len, columns))
+        found = []
+        for index in range(count):
+            row = tuple(column[index] if column[0] is not None else None for column in columns)
+            found.append(func(outputs, inputs, row, retain_graph=keeps or index + 1 < count, **given))
+        return tuple(None if each[0] is None else torch.stack(each) for each in zip(*found, strict=True))
 
 
 def _one_by_one(

@@ -41,25 +41,29 @@ def _fresh(tree: Any, function: str) -> tuple[Any, list[Tensor]]:
     return pytree.tree_unflatten(made, spec), made
 
 
-def _is_wanted_outside(tensor: Tensor, inner: set[Any]) -> bool:
-    """Whether the graph of a result reaches a leaf that is none of the derivative's own."""
+def _is_wanted_outside(tensor: Tensor, inner: set[Any], known: set[Any]) -> bool:
+    """Whether the graph of a result reaches a leaf that is none of the derivative's own; nodes that do not are kept."""
     seen: set[Any] = set()
     pending = [tensor.grad_fn] if tensor.grad_fn is not None else []
     while pending:
         node = pending.pop()
-        if node in seen:
+        if node in seen or node in known:
             continue
         seen.add(node)
-        variable = getattr(node, "variable", None)
-        if variable is not None and id(variable) not in inner:
-            return True
-        pending += [following for following, _ in node.next_functions if following is not None]
+        edges = node.next_functions
+        if not edges:
+            variable = getattr(node, "variable", None)
+            if variable is not None and id(variable) not in inner:
+                return True
+        pending += [following for following, _ in edges if following is not None]
+    known |= seen
     return False
 
 
 def _finish(tree: Any, fresh: Iterable[Tensor]) -> Any:
     """Results without the history that only the derivative's own leaves have."""
     inner = {id(leaf) for leaf in map(bottom, fresh) if leaf.is_leaf}
+    known: set[Any] = set()
 
     def strip(leaf: Any) -> Any:
         if not isinstance(leaf, torch.Tensor):
@@ -67,7 +71,12 @@ def _finish(tree: Any, fresh: Iterable[Tensor]) -> Any:
         return like(leaf, strip_plain(bottom(leaf)))
 
     def strip_plain(leaf: Any) -> Any:
-        is_kept = not leaf.requires_grad or (id(leaf) not in inner if leaf.is_leaf else _is_wanted_outside(leaf, inner))
+        if not leaf.requires_grad:
+            is_kept = True
+        elif leaf.is_leaf:
+            is_kept = id(leaf) not in inner
+        else:
+            is_kept = _is_wanted_outside(leaf, inner, known)
         result = leaf if is_kept else leaf.detach()
         for level, tangent in _C._tangents(leaf):
             _C._set_tangent(result, strip_plain(tangent), level)
