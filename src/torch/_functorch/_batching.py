@@ -10,6 +10,7 @@ from torch._functorch import (  # noqa: F401 - they register themselves
     _rules_dims,
     _rules_elements,
     _rules_indexing,
+    _rules_parts,
     _rules_products,
     _rules_recurrent,
     _rules_shapes,

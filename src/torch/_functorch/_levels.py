@@ -179,6 +179,23 @@ def _on_levels(tensor: Any, levels: list[Level]) -> Any:
     return level.batched(level.expanded(_on_levels(tensor, outer)))
 
 
+# ---------------------------------------------------------------------- random numbers
+
+
+class RandomStates:
+    """The states of the generators, of CUDA devices too where they are in use, to go back to."""
+
+    def __init__(self) -> None:
+        self._host = torch.get_rng_state()
+        self._devices = torch.cuda.get_rng_state_all() if _C._cuda_is_loaded() else None
+
+    def restore(self) -> None:
+        """Sets them again."""
+        torch.set_rng_state(self._host)
+        if self._devices is not None:
+            torch.cuda.set_rng_state_all(self._devices)
+
+
 # ---------------------------------------------------------------------- PyTorch's names
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import torch
 from torch import Tensor
 from torch._defined_operator import OperatorBase
-from torch._functorch._levels import Batched
+from torch._functorch._levels import Batched, RandomStates
 from torch.overrides import redispatch_function
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
@@ -153,7 +153,7 @@ def loop(level: Level, func: Callable[..., Any], args: tuple[Any, ...], kwargs: 
     random = is_random(func, name, args, kwargs)
     if random:
         check_random(level, name)
-    state = torch.get_rng_state() if random and level.randomness == "same" else None
+    states = RandomStates() if random and level.randomness == "same" else None
     columns = [
         (leaf._value.unbind() if level.size else [leaf._value.new_zeros(leaf._value.shape[1:])])
         if level.has(leaf) else None
@@ -161,8 +161,8 @@ def loop(level: Level, func: Callable[..., Any], args: tuple[Any, ...], kwargs: 
     ]  # fmt: skip
     results = []
     for index in range(max(level.size, 1)):
-        if state is not None:
-            torch.set_rng_state(state)
+        if states is not None:
+            states.restore()
         one = [leaf if column is None else column[index] for leaf, column in zip(leaves, columns, strict=True)]
         if writes and level.has(leaves[0]) and level.size:
             one[0] = leaves[0]._value[index]  # what unbind gives may not be written

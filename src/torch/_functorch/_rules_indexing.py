@@ -136,6 +136,24 @@ def _setitem(level: Level, func: Callable[..., Any], args: tuple[Any, ...], kwar
     return None
 
 
+@rule("index_put index_put_")
+def _index_put(level: Level, func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    bound = _schemas.bind(func, args, kwargs)
+    name = func.__name__
+    if bound is None or bound.get("accumulate"):
+        return loop(level, func, args, kwargs)
+    tensor, indices = bound["input"], bound["indices"]
+    if name == "index_put_":
+        check_written(level, name, tensor, (indices, bound["values"]))
+    with level.inside():
+        if any(each is None or _is_mask(each) for each in indices):
+            with level.outside():
+                return loop(level, func, args, kwargs)
+        target = tensor if name == "index_put_" else level.batched(level.expanded(tensor).clone())
+        target[tuple(indices)] = bound["values"]
+        return target
+
+
 @rule("embedding")
 def _embedding(level: Level, func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     bound = _schemas.bind(func, args, kwargs)

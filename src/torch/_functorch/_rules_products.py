@@ -90,6 +90,8 @@ def _added(level: Level, func: Callable[..., Any], args: tuple[Any, ...], kwargs
         return loop(level, func, args, kwargs)
     tensor, one, other = [value for value in bound.values() if isinstance(value, Tensor)][:3]
     alpha, beta = bound.get("alpha", 1), bound.get("beta", 1)
+    if not ((isinstance(alpha, int) and isinstance(beta, int)) or level.value(one).is_floating_point()):
+        return loop(level, func, args, kwargs)  # where factors of whole numbers are rounded
     _check_ranks(level, name, one, other)
     result = product(level, one, other)
     if alpha != 1:
@@ -140,11 +142,6 @@ def _einsum(level: Level, func: Callable[..., Any], args: tuple[Any, ...], kwarg
     ]
     values = [level.value(operand) for operand in operands]
     return level.batched(func(f"{','.join(terms)}->{free}{right}", values, **kwargs))
-
-
-@rule("kron tensordot addr addbmm chain_matmul linalg_multi_dot")
-def _by_elements(level: Level, func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    return loop(level, func, args, kwargs)
 
 
 # ---------------------------------------------------------------------- equations

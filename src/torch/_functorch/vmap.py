@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 from torch._functorch._batching import BatchLevel
-from torch._functorch._levels import _add_batch_dim, _remove_batch_dim, is_batchedtensor, maybe_get_level
+from torch._functorch._levels import RandomStates, _add_batch_dim, _remove_batch_dim, is_batchedtensor, maybe_get_level
 from torch.utils._pytree import (
     TreeSpec,
     _broadcast_to_and_flatten,
@@ -115,7 +115,7 @@ def _in_chunks(
     **kwargs: Any,
 ) -> Any:
     """The results of some elements after the other, joined."""
-    state = torch.get_rng_state() if randomness == "same" else None
+    states = RandomStates() if randomness == "same" else None
     rows = []
     for start in range(0, batch_size, chunk_size):
         size = min(chunk_size, batch_size - start)
@@ -123,8 +123,8 @@ def _in_chunks(
             arg if dim is None else arg.narrow(dim, start, size)
             for arg, dim in zip(flat_args, flat_in_dims, strict=True)
         ]
-        if state is not None:
-            torch.set_rng_state(state)
+        if states is not None:
+            states.restore()
         result = _flat_vmap(func, size, flat_in_dims, parts, args_spec, out_dims, randomness, **kwargs)
         leaves, spec = tree_flatten(result)
         rows.append(leaves)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import _C
 from torch._functorch._batching import BatchLevel
-from torch._functorch._levels import Level, bottom, like, on_all_levels
+from torch._functorch._levels import Level, RandomStates, bottom, like, on_all_levels
 from torch.autograd import forward_ad
 from torch.autograd._products import filled, gradients as products, linearized
 from torch.utils import _pytree as pytree
@@ -339,7 +339,7 @@ def jacrev(
                     )
             return outputs, spec, aux
 
-        state = torch.get_rng_state()
+        before = RandomStates()
         with torch.enable_grad():
             tree, fresh = _fresh(chosen, "jacrev")
             outputs, spec, aux = of(tree)
@@ -348,12 +348,12 @@ def jacrev(
                 only = [one for one in outputs if one.numel()]
                 rows = [row.unsqueeze(0) for row in _gradients(only, fresh, [torch.ones_like(only[0])])]
             else:
-                after = torch.get_rng_state()
+                after = RandomStates()
                 parts = []
                 for start in range(0, count, chunk_size or max(count, 1)):
-                    torch.set_rng_state(state)
+                    before.restore()
                     parts.append(_rows(of, chosen, outputs, start, min(start + (chunk_size or count), count)))
-                torch.set_rng_state(after)
+                after.restore()
                 rows = [torch.cat(column) if len(column) > 1 else column[0] for column in zip(*parts, strict=True)]
                 rows = rows or [x.new_zeros(0, *x.shape) for x in fresh]
             sizes = [one.numel() for one in outputs]
