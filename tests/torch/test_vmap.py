@@ -136,6 +136,60 @@ def test_jacobians_in_chunks_and_of_functions_that_look() -> None:
     assert torch.equal(torch.rand(4)[3:], drawn)
 
 
+# ---------------------------------------------------------------------- indices, and functions written in Python
+
+SHARED = torch.arange(20.0).view(4, 5)
+A, V = torch.linspace(-1, 1, 240).view(3, 4, 5, 4), torch.linspace(-1, 1, 60).view(3, 4, 5)
+P, Q = torch.tensor([[0, 1], [1, 3], [3, 2]]), torch.tensor([[[0], [1]], [[2], [0]], [[3], [1]]])
+
+
+def _written(write: Any) -> Any:
+    def function(x: torch.Tensor, *others: torch.Tensor) -> torch.Tensor:
+        x = x.clone()
+        write(x, *others)
+        return x
+
+    return function
+
+
+@pytest.mark.parametrize(
+    ("function", "inputs"),
+    [
+        (lambda x, i: x[:, i], (V, P)),
+        (lambda x, i: x[i, :, i], (A, P)),
+        (lambda x, i: x[..., i, None], (V, P)),
+        (lambda x, i: x[i, 1], (V, P)),
+        (lambda x, i, j: x[i, j], (V, P, Q)),
+        (lambda x, i: x[:, None, i], (V, P)),
+        (lambda x: x[torch.tensor([0, 1]), :, torch.tensor([1, 2])], (A,)),
+        (lambda x: x[torch.tensor([True, False, True, True])], (V,)),
+        (lambda i: SHARED[i], (P,)),
+        (lambda i: SHARED[:, i], (P,)),
+        (lambda i, j: SHARED[i, j], (P, Q)),
+        (_written(lambda x, v: x.__setitem__((slice(None), 0), v)), (V, V[:, :, 1])),
+        (_written(lambda x, i: x.__setitem__(i, 0.0)), (V, P)),
+        (_written(lambda x, i, v: x.__setitem__(i, v)), (V, P, V[:, :2])),
+        (_written(lambda x, i, v: x.__setitem__((slice(None), i), v)), (V, P, V[:, :, :2])),
+        (_written(lambda x: x.__setitem__(x > 0, 0.0)), (V,)),
+        (_written(lambda x, v: x.__setitem__(..., v)), (V, V[:, 0, 0])),
+        (lambda x, y: F.ctc_loss(x[:, None].log_softmax(-1), y, torch.tensor([4]), torch.tensor([2])), (V, P[:, None])),
+        (lambda x: F.max_unpool1d(*F.max_pool1d(x, 2, return_indices=True), 2), (A[..., 0],)),
+        (
+            lambda x, w: F.conv2d(x, w, groups=2, padding="same"),
+            (A[:, None], A[:, :, :2, :1].expand(3, 4, 2, 1)[..., None]),
+        ),
+        (lambda w: F.conv1d(SHARED, w), (V[:, :, :3].reshape(3, 3, 4, 1),)),
+        (lambda q, m: F.scaled_dot_product_attention(q[None], q[None], q[None], attn_mask=m), (V, V[:, :, :4])),
+        (lambda x, y: F.cross_entropy(x, y, label_smoothing=0.1, ignore_index=1), (V[:, :2], P)),
+        (lambda x, y: F.nll_loss(x, y, weight=torch.arange(1.0, 6)), (V[:, :2], P)),
+        (lambda x, y: torch.einsum("...ij,jk", x, y), (A, V[:, :, :2])),
+    ],
+)
+def test_gives_what_elements_give(function: Any, inputs: tuple[torch.Tensor, ...]) -> None:
+    expected = torch.stack([function(*(each[index] for each in inputs)) for index in range(3)])
+    torch.testing.assert_close(func.vmap(function)(*inputs), expected)
+
+
 # ---------------------------------------------------------------------- random numbers
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
-from torch._functorch._rules import PYTHON, VmapInfo, placed
+from torch._functorch._rules import PYTHON, VmapInfo, check_random, loop, placed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -156,6 +156,14 @@ PYTHON.update({
     "torch._tensor.__repr__": _repr,
 })  # fmt: skip
 
+# Operators of PyTorch that are written in Python here, and look at values.
+PYTHON.update(
+    {
+        f"torch.nn.functional.{name}": loop
+        for name in ("ctc_loss", "multi_margin_loss", "max_unpool1d", "max_unpool2d", "max_unpool3d")
+    }
+)
+
 
 # ---------------------------------------------------------------------- operations written in Python
 
@@ -176,6 +184,9 @@ def apply(level: Level, function: Any, args: tuple[Any, ...]) -> Any:
         with level.outside():
             info = VmapInfo(level.size, level.randomness)
             return placed(level, *function.vmap(info, in_dims, *map(level.value, args)))
+    if not function.generate_vmap_rule and function.__module__.startswith("torch."):
+        with level.outside():
+            return _of_torch(level, function, args)
     if not function.generate_vmap_rule and not level.uniform:
         raise RuntimeError(
             f"You tried to vmap over {function.__name__}, but it does not have vmap support. Please override and "
@@ -183,6 +194,15 @@ def apply(level: Level, function: Any, args: tuple[Any, ...]) -> Any:
         )
     with level.outside():
         return _of_batches(level, function, args)
+
+
+def _of_torch(level: Level, function: Any, args: tuple[Any, ...]) -> Any:
+    """One of torch's own is an operator like others; those of distributions draw random numbers."""
+    if function.__module__ == "torch.distributions._sampling":
+        check_random(level, function.__name__)
+        if level.randomness == "same":
+            raise RuntimeError("Vmap does not currently support same randomness with a batched tensor input")
+    return loop(level, function.apply, args, {})
 
 
 class _Context:
