@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import gc
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import op_db
 import pytest
@@ -15,12 +15,24 @@ from op_sample import TOLERANCE, Call, Op, build, function_of
 
 import torch
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason=str(torch.cuda.unavailable_reason()))
 
 WITHOUT_CUDA = Path(__file__).parent / "golden" / "without_cuda.txt"
 # What the CPU is told, so that it computes as CUDA does by default.
 AS_ON_CUDA: dict[str, dict[str, Any]] = {"linalg.lstsq": {"driver": "gels"}}
 ROWS = [(index, row, dtype) for index, row in enumerate(op_db.OPS) for dtype in row.dtypes]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _what_is_there_stays() -> Iterator[None]:
+    """Searches for garbage, two per test, leave out modules and tests: they are most of what a search would look at."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 def _moved(value: Any) -> Any:
