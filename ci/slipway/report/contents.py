@@ -78,6 +78,14 @@ def _device_code(content: bytes) -> dict[str, int]:
     return dict(sorted(sizes.items()))
 
 
+def kept_contents(name: str, sha256: str, logs: Path) -> PackageContents | None:
+    """What the folder `logs` keeps of a package's contents: of one that another machine built, only that came here."""
+    given = read_json(_place(logs, name))
+    if not isinstance(given, dict) or given.pop("format", None) != FORMAT or given.get("sha256") != sha256:
+        return None
+    return convert(given, PackageContents)
+
+
 def contents_of(path: Path, sha256: str, logs: Path) -> PackageContents:
     """The contents of a package, from what is kept in the folder `logs` or from the package itself.
 
@@ -85,17 +93,13 @@ def contents_of(path: Path, sha256: str, logs: Path) -> PackageContents:
         IntegrityError: it is not a readable package.
         OSError: it cannot be read, or what was found cannot be kept.
     """
-    kept = logs / f"{path.name}.contents.json"
-    known = _read_cached(kept, sha256)
+    known = kept_contents(path.name, sha256, logs)
     if known is not None:
         return known
     contents = PackageContents(path.name, sha256, path.stat().st_size, read_contents(path))
-    write_file(kept, json.dumps({"format": FORMAT, **asdict(contents)}))
+    write_file(_place(logs, path.name), json.dumps({"format": FORMAT, **asdict(contents)}))
     return contents
 
 
-def _read_cached(path: Path, sha256: str) -> PackageContents | None:
-    given = read_json(path)
-    if not isinstance(given, dict) or given.pop("format", None) != FORMAT or given.get("sha256") != sha256:
-        return None
-    return convert(given, PackageContents)
+def _place(logs: Path, name: str) -> Path:
+    return logs / f"{name}.contents.json"

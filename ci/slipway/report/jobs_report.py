@@ -16,6 +16,7 @@ from slipway.base.events import (
     JobListed,
     JobStarted,
     JobState,
+    Reason,
     RunEnded,
     RunStarted,
 )
@@ -37,7 +38,8 @@ class JobRun:
     """One job of the run.
 
     Attributes:
-        output: the key of the output that it builds.
+        output: the key of the output that it builds, as the matrix has it; its package may end in another hash, since
+            that counts what the job found in its environments.
         needs: the jobs that it waits for.
         start: seconds since 1970; None when it never started. `end` is the run's end for a job that was cut off.
         cores: those it was given, of the machine of that name (none: the run's own).
@@ -128,7 +130,7 @@ def collect_jobs(workspace: Workspace) -> JobsReport:
     # A run that was killed has nothing to say of its end; the jobs' journals go on to theirs.
     end = max([last[-1].time, *(report.ended for report in reports.values() if report is not None)])
     jobs = _jobs(workspace, last, listed, reports, end)
-    own = [(job, report) for job in jobs if (report := reports[job.job]) is not None]
+    own = [(f"{job.built.key}.conda", report) for job in jobs if job.built and (report := reports[job.job]) is not None]
     return JobsReport(
         command=run.command,
         started=last[0].time,
@@ -138,12 +140,10 @@ def collect_jobs(workspace: Workspace) -> JobsReport:
         processors=run.processors,
         memory=run.memory,
         jobs=jobs,
-        packages=tuple(
-            package for job, report in own for package in report.packages if package.name == f"{job.output}.conda"
-        ),
+        packages=tuple(package for name, report in own for package in report.packages if package.name == name),
         findings=tuple(found for _, report in own for found in report.findings),
         failure=next((entry.event for entry in last if isinstance(entry.event, Failed)), None),
-        damaged=tuple(text for job, report in own for text in report.damaged if text.startswith(f"{job.output}.conda")),
+        damaged=tuple(text for name, report in own for text in report.damaged if text.startswith(name)),
     )
 
 
@@ -190,7 +190,9 @@ def _jobs(
                 machine=given.machine,
                 size=outcome.size if outcome else 0,
                 critical=event.job in chain,
-                built=next((state for state in report.outputs if state.key == event.output), None) if report else None,
+                built=next((state for state in report.outputs if state.reason is not Reason.HANDED_ON), None)
+                if report
+                else None,
                 failure=report.failure if report else None,
                 page=page if report is not None and (workspace.dist / page).is_file() else None,
                 log=log if begin is not None and (workspace.dist / log).is_file() else None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from slipway.base.errors import IntegrityError, UsageError
@@ -25,7 +26,7 @@ from slipway.base.journal import Entry, journal_paths, read_journal
 from slipway.base.paths import RUNS
 from slipway.observe.modules import Module, merge
 from slipway.observe.record import BuildRecord, read_record, record_path
-from slipway.report.contents import PackageContents, contents_of
+from slipway.report.contents import PackageContents, contents_of, kept_contents
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -193,11 +194,14 @@ def collect(workspace: Workspace) -> Report:
         if isinstance(event, Packaged):
             places = (workspace.channel, workspace.proved)
             path = next((place / event.path for place in places if (place / event.path).is_file()), None)
-            if path is not None:
-                try:
-                    packages.append(contents_of(path, event.sha256, logs))
-                except IntegrityError as error:
-                    damaged.append(f"{path.name}: {error.message}")
+            name = PurePosixPath(event.path).name
+            try:
+                contents = contents_of(path, event.sha256, logs) if path else kept_contents(name, event.sha256, logs)
+            except IntegrityError as error:
+                damaged.append(f"{name}: {error.message}")
+                continue
+            if contents is not None:
+                packages.append(contents)
     return Report(
         command=run.command,
         started=last[0].time,

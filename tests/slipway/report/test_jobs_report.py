@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
 
 from slipway.base.errors import UsageError
-from slipway.base.events import Event, JobEnded, JobListed, JobStarted, JobState, RunEnded, RunStarted
+from slipway.base.events import Decided, Event, JobEnded, JobListed, JobStarted, JobState, Reason, RunEnded, RunStarted
 from slipway.base.paths import Workspace
 from slipway.report.jobs_page import render_jobs_page, render_jobs_text
 from slipway.report.jobs_report import collect_jobs, heaviest_chain
 
 from ..recorded_build import KEY, START
-from .conftest import EVENTS, MakeRun, write_journal
+from .conftest import EVENTS, OTHER, MakeRun, write_journal
 from .test_page import Reader
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 RUN: tuple[tuple[float, Event], ...] = (
     (0, RunStarted("ci run", 2, 4, 8_000_000_000)),
-    (0, JobListed("libtoy-h0_0", KEY)),
+    (0, JobListed("libtoy-h0_0", "libtoy-1.0-h9_0")),  # the hash of the matrix, before its environments are known
     (0, JobListed("a", "a-1-0")),
     (0, JobListed("b", "b-1-0", ("libtoy-h0_0", "a"))),
     (0, JobListed("c", "c-1-0", ("a",))),
@@ -43,7 +44,9 @@ def run(workspace: Workspace, make_run: MakeRun) -> Workspace:
     """Four jobs, one of which left a report of its own."""
     jobs = Workspace(workspace.dist / "ci")
     write_journal(jobs, RUN)
-    make_run()  # in dist, as `slipway ship` does it: moved to where the job has its folder
+    handed = {Decided(OTHER, Reason.UP_TO_DATE): Decided(OTHER, Reason.HANDED_ON)}
+    # In dist, as `slipway ship` does it: moved to where the job has its folder.
+    make_run(tuple((at, handed.get(event, event) if isinstance(event, Decided) else event) for at, event in EVENTS))
     own = jobs.dist / "libtoy-h0_0"
     own.mkdir(parents=True)
     for name in ("logs", "channel"):
@@ -71,6 +74,14 @@ def test_jobs_and_what_their_own_reports_say(run: Workspace) -> None:
     assert [package.name for package in report.packages] == [f"{KEY}.conda"], "what was handed to it counts elsewhere"
     assert [found.rule for found in report.findings] == ["linking"]
     assert report.ok is False
+
+
+def test_what_a_job_built_on_another_machine_is_counted_too(run: Workspace) -> None:
+    """Its logs came here, with what the page there read of its package; the folder with the package did not."""
+    sizes = collect_jobs(run).packages
+    assert sum(package.installed for package in sizes) == 10_000
+    shutil.rmtree(run.dist / "libtoy-h0_0/channel")
+    assert collect_jobs(run).packages == sizes
 
 
 def test_a_report_of_an_earlier_run_says_nothing_of_this_one(run: Workspace) -> None:
