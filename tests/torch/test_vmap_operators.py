@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import op_db
@@ -9,6 +11,7 @@ import pytest
 from op_sample import build, function_of
 
 import torch
+from torch._functorch._rules import RULES
 from torch.utils import _pytree as pytree
 
 if TYPE_CHECKING:
@@ -19,6 +22,33 @@ ROWS = [(key, row, sample) for key, row, sample, _ in op_db.samples("float64")]
 # What gives every element another shape, asks for a value, or has elements write what is not theirs: PyTorch refuses
 # it, too. Other memory under an element is ours alone to refuse.
 REFUSED = ("vmap: It looks like", "vmap: inplace arithmetic", "vmap: resize_", "vmap: as_strided_")
+
+
+DERIVATIVES = Path(__file__).parents[2] / "src" / "aten" / "derivatives.yaml"
+
+
+SPACES = [
+    torch.Tensor,
+    *(getattr(torch._C, name) for name in ("_VariableFunctions", "_nn", "_linalg", "_fft", "_special")),
+]
+
+
+def _is_there(name: str) -> bool:
+    return any(hasattr(space, name) for space in SPACES)
+
+
+def test_rules_are_of_functions_that_are_there() -> None:
+    assert [name for name in RULES if not _is_there(name) and not _is_there(name.strip("_"))] == []
+
+
+def test_element_wise_operators_have_rules() -> None:
+    """Those whose tangents are element-wise, as the project's own declarations say."""
+    entries = DERIVATIVES.read_text(encoding="utf-8").split("\n- name: ")
+    element_wise = [entry.lstrip('"') for entry in entries if "\n  forward: elementwise" in entry]
+    names = {re.split(r"\W", entry)[0] for entry in element_wise}
+    asked = {name for name in names if not name.startswith("_") and _is_there(name)}
+    assert len(asked) > 70
+    assert asked - set(RULES) == set()
 
 
 def _batch(tensor: torch.Tensor, dim: int) -> torch.Tensor:
