@@ -139,11 +139,6 @@ def reduce_tensor(tensor: Tensor) -> tuple[Any, ...]:
     if isinstance(tensor, torch.nn.Parameter):
         inner = tensor.detach()
         return _rebuild_parameter, (inner, tensor.requires_grad, OrderedDict())
-    if not tensor.is_leaf:
-        raise RuntimeError(
-            "Only Tensors created explicitly by the user (graph leaves) can be pickled with their gradient: "
-            "call detach() first"
-        )
     if tensor.layout is not torch.strided:
         return _rebuild_sparse_tensor, (tensor.layout, _sparse_parts(tensor))
     by_bytes = tensor.dtype in (torch.uint16, torch.uint32, torch.uint64)

@@ -38,7 +38,8 @@ def wrapper(face: Face, node: NodeClass | None) -> str:
         kept = f"before_write(self, any_tracked({', '.join(tensors)}))"
         return _define(signature, [f"return write_in_place(self, at::{_plain_call(face, self=kept)});"])
     if face.native.kind is Kind.COMPOSITE:
-        return _define(signature, [f"return {_native_call(face)};"])
+        call = _native_call(face)
+        return _define(signature, [f"return as_result({call});" if _is_new(face) else f"return {call};"])
     check = _check_inplace_without_formula(face) if node is None else []
     body = _guard(face) + check + _run(face) + [*_finish(face), f"return {_returned(face)};"]
     if node is None:
@@ -181,6 +182,12 @@ def _is_view(face: Face) -> bool:
     if result is None or result.alias is None or result.alias.is_write:
         return False
     return face.schema.name not in _HISTORY_ONLY
+
+
+def _is_new(face: Face) -> bool:
+    """Whether the results are tensors, and by the schema share memory with no argument."""
+    types = [item.type for item in face.schema.returns]
+    return bool(types) and all(each.is_tensor and each.alias is None for each in types)
 
 
 def _check_inplace_without_formula(face: Face) -> list[str]:

@@ -217,3 +217,101 @@ def test_devices_that_nobody_knows() -> None:
     known = "cpu, cuda, meta, " + ", ".join(OTHER_DEVICES)
     with pytest.raises(RuntimeError, match=f"^Expected one of {known} device type at start of device string: tpu:1$"):
         torch.device("tpu:1")
+
+
+@pytest.mark.parametrize(
+    ("function", "name"),
+    [
+        (torch.relu, b"torch._C\n_VariableFunctionsClass"),
+        (torch.conv2d, b"torch._C\n_VariableFunctionsClass"),
+        (torch.tensor, b"torch._C\n_VariableFunctionsClass"),
+        (torch.nn.functional.gelu, b"torch._C._nn\ngelu"),
+        (torch.fft.fft, b"torch._C._fft\nfft_fft"),
+        (torch.linalg.inv, b"torch._C._linalg\nlinalg_inv"),
+        (torch.special.gammaln, b"torch._C._special\nspecial_gammaln"),
+    ],
+)
+def test_a_function_is_pickled_by_pytorchs_name(function: Any, name: bytes) -> None:
+    """As a model is that keeps torch.relu for its activation: PyTorch reads the file, and wrote such files."""
+    written = pickle.dumps(function, 2)
+    assert name in written
+    assert pickle.loads(written) is function
+    assert copy.deepcopy(function) is function
+
+
+def test_functions_of_torch_are_a_class_members() -> None:
+    assert isinstance(torch._C._VariableFunctions, torch._C._VariableFunctionsClass)
+    assert torch._C._VariableFunctionsClass.relu is torch.relu is torch._C._VariableFunctions.relu
+    assert (torch.relu.__module__, torch.relu.__qualname__) == ("torch", "_VariableFunctionsClass.relu")
+
+
+def test_results_with_a_history_are_pickled_without() -> None:
+    x = torch.ones(3, requires_grad=True)
+    for result in (x * 2, (x * 2)[1:]):
+        read = pickle.loads(pickle.dumps(result))
+        assert read.is_leaf
+        assert read.requires_grad
+        torch.testing.assert_close(read, result)
+
+
+def make_results() -> dict[str, torch.Tensor]:
+    x, weight = torch.ones(2, 3, 4, requires_grad=True), torch.ones(4, 4)
+    return {
+        "matmul": x.matmul(weight),
+        "matmul of stacks": x.matmul(weight.expand(2, 4, 4)),
+        "a vector": x.matmul(weight[0]),
+        "linear": torch.nn.functional.linear(x, weight),
+        "group_norm": torch.nn.functional.group_norm(x, 3),
+        "kron": torch.kron(weight, weight),
+        "pinv": torch.linalg.pinv(x),
+        "quantile": torch.quantile(x, 0.5, dim=-1),
+        "lstm": torch.nn.LSTM(4, 3)(x)[0],
+    }
+
+
+@pytest.mark.parametrize("name", make_results())
+def test_a_view_of_what_nobody_has_is_none(name: str) -> None:
+    """Functions that end with a view of what they have computed: the result can be detached in place, as PyTorch's."""
+    result = make_results()[name]
+    assert not result._is_view()
+    assert result._base is None
+    result.detach_()
+    assert not result.requires_grad
+
+
+def test_views_of_arguments_stay_views() -> None:
+    x = torch.ones(2, 3, requires_grad=True)
+    y = x * 1
+    for view in (y.reshape(6), y.flatten(), y.squeeze(), y.expand_as(y), y.swapaxes(0, 1)):
+        assert view._base is y
+    y.reshape(6)[0] = 5.0
+    y.sum().backward()
+    assert x.grad is not None
+    assert x.grad.tolist() == [[0, 1, 1], [1, 1, 1]]
+
+
+def test_an_autograd_function_may_have_any_method() -> None:
+    """gpytorch's have a `_forward` of their own."""
+
+    class Square(torch.autograd.Function):
+        @staticmethod
+        def _forward(x: torch.Tensor) -> torch.Tensor:
+            return x * x
+
+        @staticmethod
+        def _backward(x: torch.Tensor, grad: torch.Tensor) -> torch.Tensor:
+            return 2 * x * grad
+
+        @staticmethod
+        def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+            ctx.save_for_backward(x)
+            return Square._forward(x)
+
+        @staticmethod
+        def backward(ctx: Any, grad: torch.Tensor) -> torch.Tensor:
+            return Square._backward(*ctx.saved_tensors, grad)
+
+    x = torch.tensor(3.0, requires_grad=True)
+    Square.apply(x).backward()
+    assert x.grad is not None
+    assert x.grad.item() == 6

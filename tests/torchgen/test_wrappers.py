@@ -233,7 +233,16 @@ def test_composite_only_passes_on(wrappers: Wrap) -> None:
         wrappers("- func: square(Tensor self) -> Tensor\n  kind: composite\n", "")[0],
         """
         Tensor square(const Tensor& self) {
-          return native::square(self);
+          return as_result(native::square(self));
+        }
+        """,
+    )
+    # What may be a view of an argument stays one.
+    expect(
+        wrappers("- func: flat(Tensor(a) self) -> Tensor(a)\n  kind: composite\n", "")[0],
+        """
+        Tensor flat(const Tensor& self) {
+          return native::flat(self);
         }
         """,
     )

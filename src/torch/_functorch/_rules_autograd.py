@@ -247,14 +247,14 @@ def _of_batches(level: Level, function: Any, args: tuple[Any, ...]) -> Any:
                 level.batched(value) if is_batch else value for value, is_batch in zip(values, batched, strict=True)
             ]
             with level.inside():
-                result = function._forward(ctx.own, *inputs)
+                result = function._call_forward(ctx.own, *inputs)
             shapes.append(isinstance(result, tuple))
             return tuple(level.expanded(one) if isinstance(one, Tensor) else one for one in _listed(result))
 
         @staticmethod
         def backward(ctx: Any, *gradients: Any) -> Any:
             with level.inside():
-                found = function._backward(
+                found = function._call_backward(
                     ctx.own, *(None if gradient is None else level.batched(gradient) for gradient in gradients)
                 )
             return tuple(_own(level, one, is_batch) for one, is_batch in zip(_listed(found), batched, strict=True))

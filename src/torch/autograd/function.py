@@ -98,7 +98,7 @@ class Function(_C._FunctionBase, FunctionCtx):
     # Called by the compiled core ------------------------------------------------------------------
 
     @classmethod
-    def _forward(cls, ctx: Any, *args: Any) -> Any:
+    def _call_forward(cls, ctx: Any, *args: Any) -> Any:
         if cls.setup_context is Function.setup_context:
             return cls.forward(ctx, *args)
         output = cls.forward(*args)
@@ -106,7 +106,7 @@ class Function(_C._FunctionBase, FunctionCtx):
         return output
 
     @classmethod
-    def _backward(cls, ctx: Any, *grad_outputs: Any) -> Any:
+    def _call_backward(cls, ctx: Any, *grad_outputs: Any) -> Any:
         vjp: Callable[..., Any] | None = getattr(cls, "vjp", None)
         if vjp is not None:
             if cls.backward is not Function.backward:

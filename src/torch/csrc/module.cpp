@@ -31,18 +31,37 @@ PyModuleDef definition = {
     nullptr,
 };
 
+// The functions of torch are attributes of a class, as in PyTorch: that is how pickles of them name one.
+PyTypeObject variable_functions = {PyVarObject_HEAD_INIT(nullptr, 0) "torch._C._VariableFunctionsClass"};
+
+void add_to_class(PyMethodDef* functions) {
+  auto* type = reinterpret_cast<PyObject*>(&variable_functions);
+  const Object module = Object::steal(checked(PyUnicode_FromString("torch")));
+  for (PyMethodDef* function = functions; function->ml_name; ++function) {
+    const Object made = Object::steal(checked(PyCFunction_NewEx(function, type, module.get())));
+    checked(PyDict_SetItemString(variable_functions.tp_dict, function->ml_name, made.get()));
+  }
+}
+
 // The operators that are functions: those of torch as attributes of one object, those of its modules (_nn, ...) of
-// others.
+// others, which pickles import.
 void register_functions(PyObject* module) {
   for (const FunctionNamespace* space = generated_namespaces; space->name; ++space) {
     Object functions = Object::steal(checked(PyModule_New(space->name)));
     checked(PyModule_AddFunctions(functions.get(), space->functions));
+    checked(PyDict_SetItemString(PyImport_GetModuleDict(), space->name, functions.get()));
     checked(PyModule_AddObject(module, std::strrchr(space->name, '.') + 1, functions.release()));
   }
-  Object functions = Object::steal(checked(PyModule_New("torch._C._VariableFunctions")));
-  checked(PyModule_AddFunctions(functions.get(), generated_functions));
-  checked(PyModule_AddFunctions(functions.get(), creation_functions));
-  checked(PyModule_AddObject(module, "_VariableFunctions", functions.release()));
+  variable_functions.tp_basicsize = sizeof(PyObject);
+  variable_functions.tp_flags = Py_TPFLAGS_DEFAULT;
+  variable_functions.tp_new = PyType_GenericNew;
+  checked(PyType_Ready(&variable_functions));
+  add_to_class(generated_functions);
+  add_to_class(creation_functions);
+  PyType_Modified(&variable_functions);
+  auto* type = reinterpret_cast<PyObject*>(&variable_functions);
+  checked(PyModule_AddObjectRef(module, "_VariableFunctionsClass", type));
+  checked(PyModule_AddObject(module, "_VariableFunctions", checked(PyObject_CallNoArgs(type))));
   Object types = Object::steal(checked(PyDict_New()));
   register_return_types(types.get());
   checked(PyModule_AddObject(module, "_return_types", types.release()));

@@ -234,7 +234,7 @@ Applied record(PyObject* type, PyObject* const* values, Py_ssize_t count) {
     const c10::NoGradGuard no_grad;
     std::vector<PyObject*> stack{call.context.get()};
     stack.insert(stack.end(), values, values + count);
-    const Object forward = Object::steal(checked(PyObject_GetAttrString(type, "_forward")));
+    const Object forward = Object::steal(checked(PyObject_GetAttrString(type, "_call_forward")));
     output = Object::steal(checked(PyObject_Vectorcall(forward.get(), stack.data(), stack.size(), nullptr)));
   }
   const Object dirty = attribute(call.context.get(), "_dirty");
@@ -392,7 +392,7 @@ variable_list PythonNode::apply(variable_list&& grads) {
   AcquireGil gil;
   const Object arguments = gradient_arguments(context_, results, grads);
   PyObject* type = reinterpret_cast<PyObject*>(Py_TYPE(context_));
-  const Object backward = Object::steal(checked(PyObject_GetAttrString(type, "_backward")));
+  const Object backward = Object::steal(checked(PyObject_GetAttrString(type, "_call_backward")));
   Object output = Object::steal(checked(PyObject_CallObject(backward.get(), arguments.get())));
   if (!PyTuple_Check(output.get())) {
     Object tuple = Object::steal(checked(PyTuple_Pack(1, output.get())));

@@ -7,6 +7,19 @@
 
 namespace torch::autograd {
 
+at::Tensor as_result(at::Tensor result) {
+  AutogradMeta* meta = result.defined() ? find_meta(result) : nullptr;
+  if (meta == nullptr || meta->view == nullptr) return result;
+  const ViewInfo& view = *meta->view;
+  const AutogradMeta* base = find_meta(view.base);
+  // A history that is made anew when the base is written, or tangents that lie with the base, need it.
+  const bool is_needed = view.version != result._version() || view.creation == ViewCreation::CustomFunction ||
+                         view.has_own_tangents || view.tangent_base.defined() || (base && base->tangents) ||
+                         (meta->grad_fn == nullptr && view.base.requires_grad());
+  if (!is_needed && view.base.impl()->use_count() == 1) meta->view.reset();
+  return result;
+}
+
 std::vector<std::vector<int64_t>> sizes_of(at::TensorList tensors) {
   std::vector<std::vector<int64_t>> sizes;
   sizes.reserve(tensors.size());

@@ -50,6 +50,14 @@ template <typename... Inputs>
   throw_not_for_sparse(name, backend);
 }
 
+// What a function made of others returns: a view, if the last of them made one, but of a tensor that nobody else has.
+// To the program it is a tensor like any other: it may be detached in place, and has no `_base`.
+TORCH_API at::Tensor as_result(at::Tensor result);
+template <typename... Results>
+std::tuple<Results...> as_result(std::tuple<Results...> results) {
+  return std::apply([](auto&... each) { return std::make_tuple(as_result(std::move(each))...); }, results);
+}
+
 inline c10::Device device_of(const at::Tensor& tensor) {
   return tensor.defined() ? tensor.device() : c10::Device(c10::kCPU);
 }

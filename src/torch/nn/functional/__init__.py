@@ -324,7 +324,7 @@ sys.modules.setdefault("torch._C._nn", _C._nn)
 # their arguments' classes themselves; here the functions written in Python do, too.
 for _name in __all__:
     _function = globals()[_name]
-    if getattr(_function, "__module__", "").startswith(f"{__name__}."):
+    if (getattr(_function, "__module__", None) or "").startswith(f"{__name__}."):
         _function.__module__ = __name__
         if not isinstance(_function, type):
             globals()[_name] = overridable(_function)
