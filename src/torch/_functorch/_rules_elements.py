@@ -201,7 +201,7 @@ _REDUCTIONS = {0: lambda losses, dims: losses, 1: lambda losses, dims: losses.me
 
 
 @rule("mse_loss l1_loss smooth_l1_loss huber_loss binary_cross_entropy binary_cross_entropy_with_logits "
-      "soft_margin_loss poisson_nll_loss hinge_embedding_loss kl_div")  # fmt: skip
+      "poisson_nll_loss hinge_embedding_loss kl_div")  # fmt: skip
 def _elementwise_loss(level: Level, func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The losses of all elements, reduced for each element of the batch."""
     bound = _schemas.bind(func, args, kwargs)

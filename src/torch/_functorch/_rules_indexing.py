@@ -186,7 +186,7 @@ def _one_hot(level: Level, func: Callable[..., Any], args: tuple[Any, ...], kwar
     return level.batched(func(level.value(args[0]), bound["num_classes"]))
 
 
-@rule("nll_loss cross_entropy_loss nll_loss_nd nll_loss2d")
+@rule("nll_loss cross_entropy_loss")
 def _nll_loss(level: Level, func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The losses of all rows, then the mean by element, weighted as the function does."""
     bound = _schemas.bind(func, args, kwargs)

@@ -53,7 +53,7 @@ def _len(level: Level, func: Callable[..., Any], args: tuple[Any, ...], kwargs: 
     return shape[1]
 
 
-@rule("is_contiguous is_nonoverlapping")
+@rule("is_contiguous")
 def _is_contiguous(level: Level, func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     value = args[0]._value
     return func(value.select(0, 0) if level.size else value, *args[1:], **kwargs)
@@ -97,7 +97,7 @@ def _sizes(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[int, ...]:
     return _listed(given)
 
 
-@rule("view reshape _unsafe_view view_copy _reshape_copy _reshape_alias")
+@rule("view reshape view_copy")
 def _view(level: Level, func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     value = args[0]._value
     if kwargs.get("dtype") or (len(args) == 2 and isinstance(args[1], torch.dtype)):
@@ -173,7 +173,7 @@ def _squeeze(level: Level, func: Callable[..., Any], args: tuple[Any, ...], kwar
     return finish(level, func.__name__, args, func(value, chosen))
 
 
-@rule("resize_ resize_as_ as_strided_ set_ swap_ resize_as_sparse_")
+@rule("resize_ resize_as_ as_strided_ set_ resize_as_sparse_")
 def _laid_out(level: Level, func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     raise RuntimeError(f"vmap: {func.__name__} is not supported: an element has no memory of its own")
 

@@ -19,10 +19,7 @@ _OVER = {
     **{f"{kind}{count}d": count for count in (1, 2, 3) for kind in (
         "max_pool", "avg_pool", "adaptive_max_pool", "adaptive_avg_pool", "reflection_pad", "replication_pad")},
     **{f"max_pool{count}d_with_indices": count for count in (1, 2, 3)},
-    "_adaptive_avg_pool2d": 2,
-    "_adaptive_avg_pool3d": 3,
     "im2col": 2,
-    "fold": 2,
     "unfold": 2,
     "col2im": 1,
 }  # fmt: skip
