@@ -8,16 +8,20 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from distributed_workers import free_port
 
+import torch
 import torch.distributed as dist
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
+
+EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "distributed.py"
+
 needs_gloo = pytest.mark.skipif(not dist.is_gloo_available(), reason="libtorch_distributed is not installed")
 
 PROGRAM = """
@@ -89,6 +93,21 @@ def test_torchrun_refuses(options: list[str], text: str, tmp_path: Path) -> None
     answer = torchrun(tmp_path, *options)
     assert answer.returncode == 2
     assert text in answer.stderr
+
+
+@needs_gloo
+def test_the_example_trains_as_pytorch_does_and_goes_on_from_its_checkpoint(tmp_path: Path) -> None:
+    """examples/distributed.py, as docs/distributed.md says to begin; the numbers are PyTorch 2.13's."""
+    command = [sys.executable, "-P", "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+    command += [str(EXAMPLE), str(tmp_path / "checkpoint.pt")]
+    for number in ("first", "second"):  # then there is nothing left to do
+        answer = subprocess.run(command, capture_output=True, text=True, timeout=90, check=False)
+        assert answer.returncode == 0, answer.stderr
+        assert answer.stdout == "2 processes, loss 0.0016\n", number
+        saved = torch.load(tmp_path / "checkpoint.pt")
+        assert saved["epoch"] == 4
+        weight = torch.tensor([[0.9866, 0.9925, 0.9639, 0.9858]])
+        torch.testing.assert_close(saved["model"]["module.weight"], weight, rtol=0, atol=6e-5)
 
 
 @needs_gloo
