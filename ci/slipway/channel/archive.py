@@ -150,6 +150,7 @@ def read_members(path: Path, limits: Limits = LIMITS) -> Iterator[Member]:
 def _check_zip(archive: zipfile.ZipFile, path: Path) -> dict[str, str]:
     """The names of the two tarballs, after the outer archive was found to hold them and nothing else."""
     names = archive.namelist()
+    _check_layout(archive, path)
     if len(set(names)) != len(names):
         raise _damaged("the package is damaged: it holds an entry twice", str(path))
     found = {
@@ -169,6 +170,33 @@ def _check_zip(archive: zipfile.ZipFile, path: Path) -> dict[str, str]:
     if version != 2:
         raise _damaged(f"the package has format version {version}, and only 2 is known", str(path))
     return {section: candidates[0] for section, candidates in found.items()}
+
+
+_LOCAL_HEADER = struct.Struct("<4s22xHH")
+_DESCRIPTOR_BYTES = 24
+"""What may follow an entry's data: its sizes, where they were not known before."""
+
+
+def _check_layout(archive: zipfile.ZipFile, path: Path) -> None:
+    """See to it that the entries follow one another from the first byte to the directory.
+
+    Some readers go by the directory at the end, others take what comes: nothing may be there for one of them alone.
+    """
+    reached, slack = 0, 0
+    with path.open("rb") as stream:
+        for entry in sorted(archive.infolist(), key=lambda entry: entry.header_offset):
+            if entry.header_offset < 0:
+                raise _damaged("the package is damaged: it refers to a place outside of the file", str(path))
+            if not reached <= entry.header_offset <= reached + slack:
+                raise _damaged(
+                    f"the package holds {entry.header_offset - reached:,} bytes between its entries", str(path)
+                )
+            stream.seek(entry.header_offset)
+            _, name_bytes, extra_bytes = _LOCAL_HEADER.unpack(stream.read(_LOCAL_HEADER.size))
+            reached = entry.header_offset + _LOCAL_HEADER.size + name_bytes + extra_bytes + entry.compress_size
+            slack = _DESCRIPTOR_BYTES if entry.flag_bits & 8 else 0
+    if not reached <= archive.start_dir <= reached + slack:
+        raise _damaged(f"the package holds {archive.start_dir - reached:,} bytes behind its entries", str(path))
 
 
 def _section(archive: zipfile.ZipFile, name: str, section: str, names: _Names, where: str) -> Iterator[Member]:

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 CATALOGUE = "catalogue.json"
-VERSION = 2
-FIRST_VERSION = 1
-"""Which had no `Catalogue.number`."""
+VERSION = 3
+KNOWN_VERSIONS = (1, 2, VERSION)
+"""The first had no `Catalogue.number`, the second no `Catalogue.identity`."""
 
 BILL_SUFFIX = ".cdx.json"
 STATEMENT_SUFFIX = ".intoto.json"
@@ -60,6 +60,14 @@ class CataloguedPackage:
 
 
 @dataclass(frozen=True)
+class ChannelState:
+    """Which state of which channel a catalogue is; for what the two are, see `Catalogue`."""
+
+    number: int = 0
+    identity: str = ""
+
+
+@dataclass(frozen=True)
 class Catalogue:
     """A channel's packages by their path (``linux-64/toy-1-0.conda``), in the order of paths.
 
@@ -67,16 +75,23 @@ class Catalogue:
         removed: paths of packages that were there and are gone.
         hotfixes: what indexes say otherwise than the packages, in the order in which it is applied.
         number: how often it was changed, so that readers know an earlier state of a channel from a later one.
+        identity: made by chance with the channel, so that readers know it from others that the same keys sign.
     """
 
     packages: Mapping[str, CataloguedPackage] = field(default_factory=dict)
     removed: tuple[str, ...] = ()
     hotfixes: tuple[Hotfix, ...] = ()
     number: int = 0
+    identity: str = ""
 
     def to_bytes(self) -> bytes:
         """The file."""
         return to_json({"version": VERSION, **asdict(self)})
+
+    @property
+    def state(self) -> ChannelState:
+        """Which one it is."""
+        return ChannelState(self.number, self.identity)
 
     def with_packages(self, packages: Mapping[str, CataloguedPackage]) -> Catalogue:
         """The same with more packages."""
@@ -104,7 +119,7 @@ def parse_catalogue(content: bytes, where: str) -> Catalogue:
             where=where,
             hint="publish with a newer slipway",
         )
-    found = convert(document, Catalogue) if version in (FIRST_VERSION, VERSION) else None
+    found = convert(document, Catalogue) if version in KNOWN_VERSIONS else None
     if found is None:
         raise ChannelError(
             "the channel's catalogue is damaged",

@@ -113,12 +113,21 @@ def read_document(content: bytes, where: str) -> dict[str, Any]:
         IntegrityError: it is none.
     """
     try:
-        value = json.loads(content)
+        value = json.loads(content, object_pairs_hook=_unique)
     except (ValueError, RecursionError) as error:
         raise IntegrityError(f"the package is damaged: no valid JSON: {error}", where=where) from error
     if not isinstance(value, dict):
         raise IntegrityError("the package is damaged: an object was expected", where=where)
     return value
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON, in which no key stands twice: of two values, readers take the one or the other."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        twice = next(key for index, (key, _) in enumerate(pairs) if key in dict(pairs[:index]))
+        raise ValueError(f"the key {_shortened(twice)} stands there twice")
+    return found
 
 
 def require_documents(documents: Mapping[str, Any], path: Path) -> None:

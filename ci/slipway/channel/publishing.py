@@ -11,6 +11,7 @@ there. In a folder all of it takes place in one step.
 
 from __future__ import annotations
 
+import uuid
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,7 @@ from slipway.channel.catalogue import (
     STATEMENT_SUFFIX,
     Catalogue,
     CataloguedPackage,
+    ChannelState,
     describe_package,
     parse_catalogue,
     take_over,
@@ -175,7 +177,7 @@ def carry_out(
     *,
     on_upload: Callable[[str], None] = lambda path: None,
     replace_leftovers: bool = False,
-    seen_number: int = 0,
+    seen: ChannelState | None = None,
 ) -> PublishPlan:
     """Change a channel; what was done.
 
@@ -183,7 +185,7 @@ def carry_out(
         planned: makes the plan from what the channel holds; called again where somebody else was faster.
         on_upload: told of each package that is there now and that no index names yet.
         replace_leftovers: write over files that no index names and that have other bytes.
-        seen_number: the number of a catalogue that was there before; a channel that is made anew goes on from it.
+        seen: the state that was there before, if one is known; a channel that is made anew goes on from it.
 
     Raises:
         ChannelError: what is there cannot be read, or must not be replaced.
@@ -205,7 +207,10 @@ def carry_out(
         if stored is not None and plan.catalogue == catalogue:
             content = stored.content
         else:
-            content = replace(plan.catalogue, number=max(catalogue.number, seen_number) + 1).to_bytes()
+            before = seen or ChannelState()
+            number = max(catalogue.number, before.number) + 1
+            identity = catalogue.identity or before.identity or uuid.uuid4().hex
+            content = replace(plan.catalogue, number=number, identity=identity).to_bytes()
             if not store.exchange(CATALOGUE, content, stored):
                 continue
         removed.update(plan.removed)

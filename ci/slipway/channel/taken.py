@@ -224,6 +224,7 @@ class _Store:
         if judged is not None and (
             self._is_whole(folder, judged, sealed) or self._copy(sha256, folder, judged, sealed)
         ):
+            _check_identity(judged, package, archive)  # another index may call the same bytes something else
             return TakenPackage(sha256, archive, folder, judged)
         before = identify_file(archive)
         judged, sealed = self._unpack(archive, package, folder)

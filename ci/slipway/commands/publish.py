@@ -29,7 +29,7 @@ from slipway.channel.hotfixes import load_hotfixes
 from slipway.channel.package import read_file_name
 from slipway.proof import keys
 from slipway.proof.channels import add_proof, check_change, sign_channel
-from slipway.proof.seen import seen_number
+from slipway.proof.seen import seen_state
 from slipway.proof.statements import Proof, check_package, make_proof, read_proof
 from slipway.verify.findings import format_findings
 from slipway.verify.indexed import check_index, read_index
@@ -107,7 +107,7 @@ def _publish_to_store(arguments: argparse.Namespace, wanted: ToPublish, reporter
             reporter,
             on_upload=lambda path: add_proof(store, path, _prove(wanted.files[path], key)),
             replace_leftovers=arguments.replace_leftovers,
-            seen_number=(seen_number(store.address) or 0) if key is not None else 0,
+            seen=seen_state(store.address) if key is not None else None,
         )
         for path in done.present if key is not None else ():
             add_proof(store, path, _prove(wanted.files[path], key))

@@ -61,13 +61,12 @@ def sign_channel(store: ChannelStore, key: Signer) -> None:
 
     Raises:
         ChannelError: it has none.
-        IntegrityError: it is an earlier state than this machine has seen.
+        IntegrityError: it is an earlier state than this machine has seen, or another channel's.
     """
     catalogue, there = store.read(CATALOGUE), store.read(STATEMENT)
     if catalogue is None:
         raise ChannelError("the channel has no catalogue", where=store.address, hint="`slipway publish` makes one")
-    number = parse_catalogue(catalogue.content, f"{store.address}/{CATALOGUE}").number
-    seen.remember_number(store.address, number)
+    seen.remember_state(store.address, parse_catalogue(catalogue.content, f"{store.address}/{CATALOGUE}").state)
     envelope = make_channel_statement(catalogue.content)
     if there is not None:
         known = Envelope.parse(there.content, f"{store.address}/{STATEMENT}")
@@ -84,10 +83,10 @@ def check_change(store: ChannelStore, catalogue: Catalogue, *, signed: bool) -> 
 
     Raises:
         ChannelError: it is signed, and would be so no longer.
-        IntegrityError: it is an earlier state than this machine has seen.
+        IntegrityError: it is an earlier state than this machine has seen, or another channel's.
     """
     if signed and catalogue.packages:  # one that is made anew goes on from what was seen
-        seen.check_number(store.address, catalogue.number)
+        seen.check_state(store.address, catalogue.state)
     elif not signed and store.read(STATEMENT) is not None:
         raise ChannelError(
             "the channel is signed, and what is published now is not",
@@ -106,7 +105,7 @@ def read_signed_catalogue(
 
     Raises:
         VerifyError: too few have.
-        IntegrityError: they have signed another one, or it is an earlier state than this machine has seen.
+        IntegrityError: they signed another one, or it is an earlier state than was seen here, or another channel's.
     """
     catalogue, statement = store.read(CATALOGUE), store.read(STATEMENT)
     where = f"{store.address}/{CATALOGUE}"
@@ -116,7 +115,7 @@ def read_signed_catalogue(
     signers = check_signatures(envelope, trust, where)
     check_subjects(envelope, CONTENT, {CATALOGUE: hashlib.sha256(catalogue.content).hexdigest()}, where)
     found = parse_catalogue(catalogue.content, where)
-    seen.remember_number(store.address, found.number, allow_rollback=allow_rollback)
+    seen.remember_state(store.address, found.state, allow_rollback=allow_rollback)
     return found, tuple(signers)
 
 
@@ -130,7 +129,7 @@ def find_signed_catalogue(store: ChannelStore, trust: Trust, *, allow_rollback: 
     try:
         return read_signed_catalogue(store, trust, allow_rollback=allow_rollback)[0]
     except VerifyError:
-        if seen.seen_number(store.address) is not None and not allow_rollback:
+        if seen.seen_state(store.address) is not None and not allow_rollback:
             raise
         return None
 

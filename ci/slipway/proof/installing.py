@@ -9,7 +9,7 @@ from slipway.base.errors import IntegrityError
 from slipway.base.user_cache import cache_folder
 from slipway.channel.environments import local_folder
 from slipway.channel.hotfixes import apply_hotfixes
-from slipway.channel.limited_access import with_credentials
+from slipway.channel.limited_access import plain_address, with_credentials
 from slipway.channel.stores import find_store
 from slipway.proof.channels import find_signed_catalogue, read_stored_proof
 from slipway.proof.statements import check_package, find_index_differences, signed_index
@@ -46,6 +46,13 @@ def check_solution(solution: Solution, trust: Trust, *, allow_rollback: bool = F
         if any(package.url.startswith(f"{channel.rstrip('/')}/") for channel in trust.unsigned):
             continue
         channel, subdir, name = package.url.rsplit("/", 2)
+        own = str(record.channel or channel).rstrip("/")
+        if plain_address(channel) != plain_address(own):  # whose catalogue, and its number, would not be asked
+            raise IntegrityError(
+                f"the index sends to another place for a package: {package.url}",
+                where=own,
+                hint="what is signed lies in the channel itself: ask who runs it, or name the other place as a channel",
+            )
         path = f"{subdir}/{name}"
         store = find_store(with_credentials(f"{channel}/").rstrip("/"))
         proof = read_stored_proof(store, path)
@@ -54,7 +61,7 @@ def check_solution(solution: Solution, trust: Trust, *, allow_rollback: bool = F
         if channel not in catalogues:
             catalogue = find_signed_catalogue(store, trust, allow_rollback=allow_rollback)
             catalogues[channel] = _SignedRecords.of(catalogue) if catalogue is not None else None
-        own = signed_index(proof.envelope)
+        said = signed_index(proof.envelope)
         told = {
             "name": package.name,
             "version": package.version,
@@ -64,7 +71,7 @@ def check_solution(solution: Solution, trust: Trust, *, allow_rollback: bool = F
             "constrains": list(record.constrains),
         }
         signed = catalogues[channel]
-        expected = own if signed is None else signed.find(path, package.sha256, own, package.url)
+        expected = said if signed is None else signed.find(path, package.sha256, said, package.url)
         if found := find_index_differences(told, expected):
             raise IntegrityError(
                 f"the index says something else than was signed: {'; '.join(found)}", where=package.url

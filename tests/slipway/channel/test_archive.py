@@ -121,6 +121,55 @@ def test_hostile_entries_of_the_outer_archive(raw_package: RawPackage, names: li
     refuse(raw_package.write(names=names), message)
 
 
+def test_two_packages_in_one_file(raw_package: RawPackage) -> None:
+    """Who takes the entries as they come unpacks the first one; who goes by the directory at the end, the second."""
+    first = raw_package.write([entry("bin/evil")]).read_bytes()
+    second = raw_package.write([entry("bin/good")]).read_bytes()
+    raw_package.path.write_bytes(first + second)
+    refuse(raw_package.path, f"the package holds {len(first)} bytes between its entries")
+
+
+@pytest.mark.parametrize("forgotten", ["pkg-", "extra-"])
+def test_entry_that_the_directory_does_not_name(raw_package: RawPackage, forgotten: str) -> None:
+    path = raw_package.write([entry("bin/good")], names=["extra-x.tar.zst"])
+    content = path.read_bytes()
+    with zipfile.ZipFile(path, "a") as archive:
+        (left_out,) = [one for one in archive.filelist if one.filename.startswith(forgotten)]
+        archive.filelist.remove(left_out)
+        archive.NameToInfo.pop(left_out.filename)
+        archive.comment = b""  # so that the directory is written again, over itself
+        archive._didModify = True  # type: ignore[attr-defined]
+    assert path.read_bytes() != content
+    with pytest.raises(IntegrityError, match=r"bytes (between|behind) its entries"):
+        list(read_members(path, LIMITS))
+
+
+def test_entries_whose_sizes_stand_behind_them(raw_package: RawPackage) -> None:
+    """As a packer writes them that cannot go back in its output."""
+    good = raw_package.write([entry("lib/a")])
+    with zipfile.ZipFile(good) as archive:
+        contents = {name: archive.read(name) for name in archive.namelist()}
+
+    class Pipe:
+        def __init__(self) -> None:
+            self.content = bytearray()
+
+        def write(self, data: bytes) -> int:
+            self.content += data
+            return len(data)
+
+        def flush(self) -> None:
+            pass
+
+    pipe = Pipe()
+    with zipfile.ZipFile(pipe, "w") as archive:  # type: ignore[call-overload]
+        for name, content in contents.items():
+            archive.writestr(name, content)
+    good.write_bytes(pipe.content)
+    assert zipfile.ZipFile(good).infolist()[0].flag_bits & 8
+    assert [member.path for member in read_members(good, LIMITS)][-1] == "lib/a"
+
+
 @pytest.mark.filterwarnings("ignore:Duplicate name")
 def test_entry_twice(raw_package: RawPackage) -> None:
     refuse(raw_package.write(names=["metadata.json"]), "holds an entry twice")

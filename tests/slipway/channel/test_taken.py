@@ -149,6 +149,11 @@ HOSTILE: list[tuple[str, dict[str, Any]]] = [
     ("is none", {"members": [entry("x")], "paths": paths("x", sha256="../../x")}),
     ("no valid JSON", {"paths": (tarfile.TarInfo("info/paths.json"), b"[" * 100_000)}),
     ("an object was expected", {"paths": (tarfile.TarInfo("info/paths.json"), b"[]")}),
+    ('"paths" stands there twice', {"members": [entry("x")], "paths": (tarfile.TarInfo("info/paths.json"),
+        b'{"paths": [{"_path": "../evil"}], "paths": [{"_path": "x"}], "paths_version": 1}')}),
+    ('"_path" stands there twice', {"members": [entry("x")], "paths": (tarfile.TarInfo("info/paths.json"),
+        b'{"paths": [{"_path": "../evil", "_path": "x"}], "paths_version": 1}')}),
+    ("no path inside a prefix", {"members": [entry("x")], "paths": paths("x\0y")}),
     ("not a list of paths", {"paths": (tarfile.TarInfo("info/paths.json"), b'{"paths": [3]}')}),
     ("is a bomb", {"members": [(tarfile.TarInfo("zeros"), bytes(70 << 20))]}),
     ("no name of a program", {"info": [(tarfile.TarInfo("info/link.json"),
@@ -179,6 +184,32 @@ def test_index_that_speaks_of_another_package(raw_package: RawPackage, tmp_path:
     error = attempt((tmp_path / "channel").as_uri(), tmp_path / "prefix")
     assert isinstance(error, IntegrityError)
     assert "the package calls itself a-1-0, and its channel's index a-3-0" in error.message
+
+
+def test_index_that_speaks_of_another_package_with_bytes_that_are_known(
+    raw_package: RawPackage, tmp_path: Path
+) -> None:
+    """The package was taken once, by its own name; an index gives its digest to a newer version of it."""
+    path = raw_package.write([entry("x")], paths=paths("x"))
+    offer(tmp_path / "channel", path)
+    install(solve(["a"], [(tmp_path / "channel").as_uri()]), tmp_path / "first", NullReporter())
+    offer(tmp_path / "channel", path, version="3")
+    error = attempt((tmp_path / "channel").as_uri(), tmp_path / "prefix")
+    assert isinstance(error, IntegrityError)
+    assert "the package calls itself a-1-0, and its channel's index a-3-0" in error.message
+
+
+def test_nobodys_rights_are_given(raw_package: RawPackage, tmp_path: Path) -> None:
+    """No file that runs as somebody else, and none that everybody may change."""
+    made = []
+    for number, mode in enumerate((0o4755, 0o2755, 0o1777, 0o6777, 0o000)):
+        member, content = entry(f"bin/{number}")
+        member.mode = mode
+        made.append((member, content))
+    offer(tmp_path / "channel", raw_package.write(made, paths=paths(*(member.name for member, _ in made))))
+    install(solve(["a"], [(tmp_path / "channel").as_uri()]), tmp_path / "prefix", NullReporter())
+    modes = [(tmp_path / f"prefix/bin/{number}").stat().st_mode & 0o7777 for number in range(5)]
+    assert modes == [0o755, 0o755, 0o755, 0o755, 0o644]
 
 
 def test_older_format_and_links(raw_package: RawPackage, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 from slipway.base.errors import ChannelError, IntegrityError, VerifyError
 from slipway.base.log import NullReporter
 from slipway.base.user_cache import cache_folder
+from slipway.channel.catalogue import ChannelState
 from slipway.channel.environments import solve
 from slipway.channel.hotfixes import Hotfix
 from slipway.channel.publishing import carry_out, make_plan, plan_removal, prepare, read_catalogue
@@ -18,7 +19,7 @@ from slipway.channel.stores import find_store, open_store
 from slipway.cli import main
 from slipway.proof.channels import add_proof, check_change, check_channel, sign_channel
 from slipway.proof.installing import check_solution
-from slipway.proof.seen import remember_number, seen_number
+from slipway.proof.seen import remember_state, seen_state
 from slipway.proof.statements import make_proof
 
 if TYPE_CHECKING:
@@ -181,6 +182,26 @@ def test_earlier_state_is_refused(put_back: Path, trust: Trust) -> None:
     assert check(put_back, trust) == 1, "whoever takes it once goes on from there"
 
 
+def test_another_channel_of_the_same_keys_is_refused(
+    channel: Path, package: Path, signing: list[SigningKey], trust: Trust, tmp_path: Path
+) -> None:
+    """What its publishers signed for their nightly builds is not what they signed for the stable ones."""
+    assert check(channel, trust) == 1
+    nightly = tmp_path / "nightly"
+    for one in (package, make_other(package, tmp_path)):
+        publish(nightly, one, signing[:2])
+    assert check(nightly, trust) == 2
+    shutil.rmtree(channel)
+    nightly.rename(channel)
+    with pytest.raises(IntegrityError, match="another one than was seen here before") as caught:
+        check(channel, trust)
+    assert caught.value.where == f"{channel.as_uri()}/catalogue.json"
+    with pytest.raises(IntegrityError, match="another one than was seen here before"):
+        check_solution(solve(["libtoy"], [channel.as_uri()]), trust)
+    with pytest.raises(IntegrityError, match="another one than was seen here before"):
+        publish(channel, make_other(package, tmp_path), signing[:2])
+
+
 def test_earlier_state_is_not_signed_anew(put_back: Path, signing: list[SigningKey]) -> None:
     """Else a publisher's next package would make it look like today's."""
     with open_store(str(put_back)) as store:
@@ -222,12 +243,33 @@ def test_index_of_before_beside_the_catalogue_of_today(channel: Path, signing: l
         check_solution(solution, trust)
 
 
+@pytest.mark.parametrize("place", ["elsewhere", "../../elsewhere"])
+def test_index_that_sends_elsewhere(channel: Path, signing: list[SigningKey], trust: Trust, place: str) -> None:
+    """A package that was taken out lies elsewhere with its proof, and no catalogue; the index of today sends there."""
+    other = channel.with_name("elsewhere") / "linux-64"
+    shutil.copytree(channel / "linux-64", other)
+    index = channel / "linux-64/repodata.json"
+    document = json.loads(index.read_bytes())
+    with open_store(str(channel)) as store:
+        carry_out(store, lambda known: plan_removal(store.address, known, list(known.packages)), NullReporter())
+        for key in signing[:2]:
+            sign_channel(store, key)
+    document["info"]["base_url"] = f"{other.as_uri()}/" if place == "elsewhere" else "../../elsewhere/linux-64/"
+    index.write_text(json.dumps(document), encoding="utf-8")
+    index.with_name("repodata.json.zst").unlink()
+    for shards in channel.glob("*/repodata_shards*"):
+        shards.unlink()
+    with pytest.raises(IntegrityError, match=r"sends to another place for a package: .*elsewhere/linux-64") as caught:
+        check_solution(solve(["libtoy"], [channel.as_uri()]), trust)
+    assert caught.value.where == channel.as_uri()
+
+
 def test_what_was_seen_holds_no_secrets() -> None:
     """A token may stand in the address; with another one, it is the same channel."""
-    remember_number("https://example.org/t/atokenofmine/ch", 7)
-    assert seen_number("https://ada:s3cretword@example.org/ch") == 7
-    remember_number("https://example.org/t/atokenofmine", 3)
-    assert seen_number("https://example.org") == 3
+    remember_state("https://example.org/t/atokenofmine/ch", ChannelState(7, "a"))
+    assert seen_state("https://ada:s3cretword@example.org/ch") == ChannelState(7, "a")
+    remember_state("https://example.org/t/atokenofmine", ChannelState(3, "b"))
+    assert seen_state("https://example.org") == ChannelState(3, "b")
     text = (cache_folder() / "seen-channels.json").read_text(encoding="utf-8")
     assert "https://example.org/ch" in text
     assert "atokenofmine" not in text

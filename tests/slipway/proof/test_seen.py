@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import os
 import signal
@@ -12,8 +13,9 @@ import pytest
 from slipway.base.errors import BusyError, IntegrityError
 from slipway.base.locks import hold_lock
 from slipway.base.user_cache import cache_folder
+from slipway.channel.catalogue import ChannelState
 from slipway.proof import seen
-from slipway.proof.seen import check_number, remember_number, seen_number
+from slipway.proof.seen import SeenChannels, check_state, remember_state, seen_state
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,7 +27,7 @@ ADDRESS = "https://example.org/channel"
 def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The file, of a machine that has seen the channel with the number 7."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    remember_number(ADDRESS, 7)
+    remember_state(ADDRESS, ChannelState(7))
     return cache_folder() / "seen-channels.json"
 
 
@@ -38,10 +40,10 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_damaged_file_lets_no_earlier_state_pass(file: Path, content: bytes) -> None:
     file.write_bytes(content)
     for use in (
-        lambda: seen_number(ADDRESS),
-        lambda: check_number(ADDRESS, 3),
-        lambda: remember_number(ADDRESS, 3),
-        lambda: remember_number(ADDRESS, 3, allow_rollback=True),
+        lambda: seen_state(ADDRESS),
+        lambda: check_state(ADDRESS, ChannelState(3)),
+        lambda: remember_state(ADDRESS, ChannelState(3)),
+        lambda: remember_state(ADDRESS, ChannelState(3), allow_rollback=True),
     ):
         with pytest.raises(IntegrityError, match="cannot be read: it is damaged") as caught:
             use()
@@ -54,24 +56,35 @@ def test_folder_in_its_place_is_named(file: Path) -> None:
     file.unlink()
     file.mkdir()
     with pytest.raises(IntegrityError, match="cannot be read: Is a directory"):
-        check_number(ADDRESS, 3)
+        check_state(ADDRESS, ChannelState(3))
 
 
 def test_smaller_number_is_refused_where_it_is_written(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another process may have seen more since this one has looked."""
-    numbers = iter((None, 7))
-    monkeypatch.setattr(seen, "_read", lambda: {ADDRESS: number} if (number := next(numbers)) else {})
+    known = iter((SeenChannels({}), SeenChannels({ADDRESS: 7})))
+    monkeypatch.setattr(seen, "_read", lambda: next(known))
     before = file.read_bytes()
     with pytest.raises(IntegrityError, match="has the number 3, and 7 was seen"):
-        remember_number(ADDRESS, 3)
+        remember_state(ADDRESS, ChannelState(3))
     assert file.read_bytes() == before
+
+
+def test_another_channel_is_refused(file: Path) -> None:
+    """What slipway of before wrote knows no identities: the first that is seen is believed."""
+    file.write_text(json.dumps({"numbers": {ADDRESS: 7}}), encoding="utf-8")
+    remember_state(ADDRESS, ChannelState(8, "one"))
+    for other in (ChannelState(9, "other"), ChannelState(9)):
+        with pytest.raises(IntegrityError, match="another one than was seen here before"):
+            remember_state(ADDRESS, other)
+    remember_state(ADDRESS, ChannelState(2, "other"), allow_rollback=True)
+    assert seen_state(ADDRESS) == ChannelState(2, "other")
 
 
 def test_many_writers_lose_nothing(file: Path) -> None:
     with multiprocessing.get_context("fork").Pool(8) as pool:
-        pool.starmap(remember_number, [(f"{ADDRESS}/{number}", number) for number in range(40)])
-    assert [seen_number(f"{ADDRESS}/{number}") for number in range(40)] == list(range(40))
-    assert seen_number(ADDRESS) == 7
+        pool.starmap(remember_state, [(f"{ADDRESS}/{number}", ChannelState(number)) for number in range(40)])
+    assert [seen_state(f"{ADDRESS}/{number}") for number in range(40)] == [ChannelState(n) for n in range(40)]
+    assert seen_state(ADDRESS) == ChannelState(7)
     assert sorted(path.name for path in file.parent.iterdir()) == ["seen-channels.json", "seen-channels.lock"]
 
 
@@ -82,15 +95,15 @@ def test_writer_that_is_killed_leaves_the_file_of_before(file: Path, monkeypatch
         os.kill(os.getpid(), signal.SIGKILL)
 
     monkeypatch.setattr(os, "fsync", killed)
-    process = multiprocessing.get_context("fork").Process(target=remember_number, args=(ADDRESS, 8))
+    process = multiprocessing.get_context("fork").Process(target=remember_state, args=(ADDRESS, ChannelState(8)))
     process.start()
     process.join()
     assert process.exitcode == -signal.SIGKILL
     assert file.read_bytes() == before
     monkeypatch.undo()
     monkeypatch.setenv("XDG_CACHE_HOME", str(file.parent.parent))
-    remember_number(ADDRESS, 8)
-    assert seen_number(ADDRESS) == 8
+    remember_state(ADDRESS, ChannelState(8))
+    assert seen_state(ADDRESS) == ChannelState(8)
 
 
 def test_writer_that_never_ends_is_named(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -99,5 +112,5 @@ def test_writer_that_never_ends_is_named(file: Path, monkeypatch: pytest.MonkeyP
         hold_lock(file.with_suffix(".lock")),
         pytest.raises(BusyError, match=f"another slipway is at work there .process {os.getpid()}.") as caught,
     ):
-        remember_number(ADDRESS, 8)
+        remember_state(ADDRESS, ChannelState(8))
     assert caught.value.where == str(file.with_suffix(".lock"))
