@@ -86,8 +86,13 @@ def _finish(tree: Any, fresh: Iterable[Tensor]) -> Any:
 
 
 def _gradients(outputs: list[Tensor], inputs: list[Tensor], vectors: list[Tensor]) -> list[Tensor]:
-    """The gradients, recorded themselves; zeros where there are none."""
-    return filled(products(outputs, inputs, vectors), inputs)
+    """The gradients, recorded where somebody outside may differentiate by them; zeros where there are none."""
+    inner = {id(leaf) for leaf in map(bottom, inputs) if leaf.is_leaf}
+    known: set[Any] = set()
+    is_recorded = any(bottom(vector).requires_grad for vector in vectors) or any(
+        _is_wanted_outside(bottom(output), inner, known) for output in outputs
+    )
+    return filled(products(outputs, inputs, vectors, is_recorded), inputs)
 
 
 def _split(argnums: int | tuple[int, ...], args: tuple[Any, ...], function: str) -> tuple[Any, tuple[int, ...]]:
