@@ -272,8 +272,7 @@ Tensor sample(const Tensor& input, const Tensor& grid, const Tensor& tangent, co
   for (int64_t dim = 1; dim + 1 < grid.dim(); ++dim) sizes.push_back(grid.sizes()[dim]);
   const Tensor out = at::detail::empty(sizes, input.dtype(), input.device());
   if (out.numel() > 0) {
-    run_kernel_in_float32(grid_sample_kernels, out.device(), out, at::detail::to_contiguous(input),
-                          at::detail::to_contiguous(grid),
+    run_kernel_in_float32(grid_sample_kernels, out.device(), out, input, at::detail::to_contiguous(grid),
                           tangent.defined() ? at::detail::to_contiguous(tangent) : tangent, g);
   }
   return out;
@@ -334,7 +333,7 @@ Tensor _grid_sampler_grid_backward(const Tensor& grad_output, const Tensor& inpu
   const Tensor out = at::detail::empty(grid.sizes(), grid.dtype(), grid.device());
   if (out.numel() > 0) {
     run_kernel_in_float32(grid_sample_grid_backward_kernels, out.device(), out, at::detail::to_contiguous(grad_output),
-                          at::detail::to_contiguous(input), at::detail::to_contiguous(grid), g);
+                          input, at::detail::to_contiguous(grid), g);
   }
   return out;
 }

@@ -1,6 +1,7 @@
 // Images in another size and at the places of a grid: one thread per element of the result, which adds up what it is
 // made of in a steady order; gradients of images that grids sample are added up by atomics.
 
+#include <aten/ATen.h>
 #include <aten/Dispatch.h>
 #include <aten/Kernels.h>
 #include <aten/native/cuda/Atomic.cuh>
@@ -172,11 +173,12 @@ void find_slopes(T* results, const T* gradients, const T* images, const T* point
 
 void grid_sample_kernel(const Tensor& out, const Tensor& input, const Tensor& grid, const Tensor& tangent,
                         const GridGeometry& geometry) {
+  const Tensor images = input.contiguous();
   dispatch_floating_types(input.dtype(), "grid_sampler", [&](auto tag) {
     using T = typename decltype(tag)::type;
     const T* tangents = tangent.defined() ? tangent.data_ptr<T>() : nullptr;
     dispatch_grid(geometry, [&](auto each, auto dims) {
-      sample_grid<T, each(), dims()>(out.data_ptr<T>(), input.data_ptr<T>(), grid.data_ptr<T>(), tangents, geometry);
+      sample_grid<T, each(), dims()>(out.data_ptr<T>(), images.data_ptr<T>(), grid.data_ptr<T>(), tangents, geometry);
     });
   });
 }
@@ -194,10 +196,11 @@ void grid_sample_input_backward_kernel(const Tensor& grad_input, const Tensor& g
 
 void grid_sample_grid_backward_kernel(const Tensor& grad_grid, const Tensor& grad_output, const Tensor& input,
                                       const Tensor& grid, const GridGeometry& geometry) {
+  const Tensor images = input.contiguous();
   dispatch_floating_types(input.dtype(), "grid_sampler_backward", [&](auto tag) {
     using T = typename decltype(tag)::type;
     dispatch_grid(geometry, [&](auto each, auto dims) {
-      find_slopes<T, each(), dims()>(grad_grid.data_ptr<T>(), grad_output.data_ptr<T>(), input.data_ptr<T>(),
+      find_slopes<T, each(), dims()>(grad_grid.data_ptr<T>(), grad_output.data_ptr<T>(), images.data_ptr<T>(),
                                      grid.data_ptr<T>(), geometry);
     });
   });
