@@ -237,6 +237,7 @@ class TORCH_API TensorIterator {
   void finish();
   Scalar read_scalar(int operand) const;
   void run_loop(Loop loop, void* context, int64_t grain_size) const;
+  void run_slabs(Loop loop, void* context, int64_t grain_size) const;
   void serial_loop(Loop loop, void* context, int64_t begin, int64_t end) const;
   void walk(Loop loop, void* context, int64_t begin, int64_t end) const;
   // Cuts the largest dimension in two: this iterator keeps the second half, the first is returned.

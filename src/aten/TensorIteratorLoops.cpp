@@ -73,6 +73,7 @@ namespace {
 
 constexpr int64_t kShortRow = 64;   // elements up to which
 constexpr int64_t kTiledRow = 512;  // rows are made so long, where they can be
+constexpr int64_t kSlab = 4096;     // elements from which on laying out an input again is cheap
 constexpr int64_t kCrossedRow = 7;  // elements up to which a call per row costs more than steps between elements,
 constexpr int64_t kCrossedBytes = 32;  // and bytes: one vector does all of a longer row
 
@@ -101,6 +102,13 @@ void TensorIterator::run_loop(Loop loop, void* context, int64_t grain_size) cons
   bool can_fold = fold > 1;
   for (int i = 0; i < count_ && can_fold; ++i)
     can_fold = continues(operands_[i]) || (i >= outputs_ && repeats(operands_[i]));
+  // Inputs that repeat within the two fastest dimensions only, as numbers of samples and channels do under pixels whose
+  // channels lie last, are laid out for one slab of these after the other.
+  const auto repeats_within = [](const Operand& operand) { return operand.strides[1] == 0; };
+  bool folds_slabs = !can_fold && fold > 1 && ndim() > 2 && shape_[0] * shape_[1] >= kSlab;
+  for (int i = 0; i < count_ && folds_slabs; ++i)
+    folds_slabs = continues(operands_[i]) || (i >= outputs_ && repeats_within(operands_[i]));
+  if (folds_slabs) return run_slabs(loop, context, grain_size);
   // Rows that stay as short as the corners of boxes change places with the next dimension.
   if (!can_fold && is_short && shape_[0] <= std::min(kCrossedRow, kCrossedBytes / element_size(count_ - 1)) &&
       shape_[1] > 4 * shape_[0]) {
@@ -130,6 +138,27 @@ void TensorIterator::run_loop(Loop loop, void* context, int64_t grain_size) cons
     operand.strides[0] = size;
   }
   run(wide);
+}
+
+void TensorIterator::run_slabs(Loop loop, void* context, int64_t grain_size) const {
+  const int64_t elements = shape_[0] * shape_[1];
+  parallel_for(0, numel_ / elements, std::max<int64_t>(1, grain_size / elements), [&](int64_t first, int64_t last) {
+    for (int64_t number = first; number < last; ++number) {
+      TensorIterator slab(*this);
+      slab.numel_ = elements;
+      slab.shape_.resize(2);
+      int64_t rest = number;
+      for (int dim = 2; dim < ndim(); ++dim) {
+        const int64_t place = rest % shape_[dim];
+        rest /= shape_[dim];
+        for (int i = 0; i < count_; ++i) {
+          if (!operands_[i].is_inline) slab.operands_[i].data += place * operands_[i].strides[dim];
+        }
+      }
+      for (int i = 0; i < count_; ++i) slab.operands_[i].strides.resize(2);
+      slab.run_loop(loop, context, grain_size);
+    }
+  });
 }
 
 namespace {

@@ -406,7 +406,7 @@ HWY_ATTR void reduce(const ReducePlan& plan) {
   constexpr int64_t kShortRow = 16;  // fewer elements fill no vectors
   if (plan.count > 1 && plan.reduced_strides[0] == item) {
     const bool is_matrix = plan.reduced_sizes.size() == 1 && plan.kept_sizes.size() == 1;
-    if constexpr (kIsFrequent<Op, T>) {
+    if constexpr (std::is_floating_point_v<T>) {
       if (is_matrix && plan.count < kShortRow && plan.kept_strides[0] == plan.count * item)
         return reduce_short_rows<Op, T>(plan);
     }

@@ -45,6 +45,24 @@ HWY_ATTR int64_t first_place(const T* row, int64_t size, T value) {
 template <typename Op, typename T>
 HWY_ATTR void extreme_along(T* values, int64_t* indices, const T* self, int64_t outer, int64_t size,
                             int64_t inner) {
+  constexpr int64_t kShortRow = 16;  // fewer elements are looked at one by one
+  if (inner == 1 && size < kShortRow) {
+    parallel_for(0, outer, std::max<int64_t>(1, kGrainSize / size), [&](int64_t first, int64_t last) {
+      for (int64_t i = first; i < last; ++i) {
+        const T* row = self + i * size;
+        T best = row[0];
+        int64_t place = 0;
+        for (int64_t j = 1; j < size; ++j) {
+          const bool better = Op::beats(row[j], best);
+          best = better ? row[j] : best;
+          place = better ? j : place;
+        }
+        if (values) values[i] = best;
+        indices[i] = place;
+      }
+    });
+    return;
+  }
   if (inner == 1) {
     parallel_for(0, outer, std::max<int64_t>(1, kGrainSize / size), [&](int64_t first, int64_t last) {
       for (int64_t i = first; i < last; ++i) {
