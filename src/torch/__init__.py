@@ -311,7 +311,6 @@ if TYPE_CHECKING:
     )
     from torch.nn.functional.positional import (
         affine_grid_generator as affine_grid_generator,
-        ctc_loss as ctc_loss,
         embedding_bag as embedding_bag,
     )
     from torch.random import (

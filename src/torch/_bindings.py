@@ -129,7 +129,6 @@ LAZY_ATTRIBUTES = {
     **dict.fromkeys(
         [
             "affine_grid_generator",
-            "ctc_loss",
             "embedding_bag",
         ],
         "torch.nn.functional.positional",

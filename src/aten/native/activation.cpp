@@ -175,15 +175,35 @@ void hardtanh(const Tensor& self, const Scalar& min_val, const Scalar& max_val, 
   TensorIterator::unary_op(out, self).run(clamp_kernels, min_val, max_val);
 }
 
-Tensor glu(const Tensor& self, int64_t dim) {
-  TORCH_CHECK(self.dim() > 0, "glu does not support 0-dimensional tensors");
-  const int64_t where = wrap_dim(dim, self.dim());
-  const int64_t size = self.sizes()[where];
+namespace {
+
+// The two halves of `tensor` along `dim`.
+std::pair<Tensor, Tensor> halves_of(const Tensor& tensor, int64_t dim) {
+  TORCH_CHECK(tensor.dim() > 0, "glu does not support 0-dimensional tensors");
+  const int64_t where = wrap_dim(dim, tensor.dim());
+  const int64_t size = tensor.sizes()[where];
   TORCH_CHECK(size % 2 == 0, "Halving dimension must be even, but dimension ", where, " is size ", size);
+  return {native::slice(tensor, where, 0, size / 2, 1), native::slice(tensor, where, size / 2, size, 1)};
+}
+
+}  // namespace
+
+// Of a and b: a * sigmoid(b), which is what the gradient of softplus is.
+Tensor glu(const Tensor& self, int64_t dim) {
+  const auto [a, b] = halves_of(self, dim);
   check_floating(self, "glu_cpu");
-  // Of a and b: a * sigmoid(b), which is what the gradient of softplus is.
-  const Tensor a = self.narrow(where, 0, size / 2);
-  return at::softplus_backward(a, self.narrow(where, size / 2, size / 2), Scalar(1), Scalar(kInfinity));
+  Tensor out;
+  native::softplus_backward(a, b, Scalar(1), Scalar(kInfinity), out);
+  return out;
+}
+
+Tensor glu_backward(const Tensor& grad_output, const Tensor& self, int64_t dim) {
+  const Tensor grad_input = at::detail::empty(self.sizes(), self.options());
+  const auto [a, b] = halves_of(self, dim);
+  auto [grad_a, grad_b] = halves_of(grad_input, dim);
+  native::softplus_backward(grad_output, b, Scalar(1), Scalar(kInfinity), grad_a);
+  TensorIterator::ternary_op(grad_b, grad_output, a, b).run(glu_gate_backward_kernels);
+  return grad_input;
 }
 
 Tensor prelu(const Tensor& self, const Tensor& weight) {

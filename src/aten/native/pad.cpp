@@ -15,55 +15,71 @@ namespace {
 
 enum class Border { kReflection, kReplication, kCircular };
 
-// The tensor stands in the middle; then each dimension in turn gets its borders, from what the ones before it have
-// filled. No padding is negative, and the sizes were checked.
-Tensor pad_by_copies(const Tensor& self, IntArrayRef padding, Border border) {
-  const auto pairs = static_cast<int64_t>(padding.size() / 2);
-  DimVector shape(self.sizes());
-  for (int64_t pair = 0; pair < pairs; ++pair)
-    shape[self.dim() - 1 - pair] += padding[2 * pair] + padding[2 * pair + 1];
-  const MemoryFormat format = border == Border::kCircular ? MemoryFormat::Contiguous : self.suggest_memory_format();
-  const Tensor result = at::detail::empty(shape, self.options(), format);
-  const auto part = [](const Tensor& tensor, int64_t dim, int64_t start, int64_t length) {
-    return native::slice(tensor, dim, start, start + length, 1);
-  };
-  // What lies inside of the borders from `first` on.
-  const auto inside = [&](int64_t first) {
-    Tensor area = result;
+constexpr std::pair<std::string_view, Border> kModes[] = {
+    {"reflect", Border::kReflection}, {"replicate", Border::kReplication}, {"circular", Border::kCircular}};
+
+Border border_of(std::string_view mode) {
+  for (const auto& [name, border] : kModes) {
+    if (name == mode) return border;
+  }
+  throw c10::NotImplementedError(c10::detail::concatenate("Unrecognised padding mode ", mode));
+}
+
+std::string_view mode_of(Border border) { return kModes[static_cast<size_t>(border)].first; }
+
+MemoryFormat format_of(const Tensor& tensor, Border border) {
+  return border == Border::kCircular ? MemoryFormat::Contiguous : tensor.suggest_memory_format();
+}
+
+Tensor part_of(const Tensor& tensor, int64_t dim, int64_t start, int64_t length) {
+  return native::slice(tensor, dim, start, start + length, 1);
+}
+
+// A tensor with borders along its last dimensions, none of them negative.
+struct Padded {
+  Tensor whole;
+  IntArrayRef padding;
+  int64_t pairs = static_cast<int64_t>(padding.size() / 2);
+
+  int64_t dim_of(int64_t pair) const { return whole.dim() - 1 - pair; }
+  int64_t inner_size(int64_t pair) const {
+    return whole.sizes()[dim_of(pair)] - padding[2 * pair] - padding[2 * pair + 1];
+  }
+  // What lies inside of the borders from the pair `first` on.
+  Tensor inside(int64_t first) const {
+    Tensor area = whole;
     for (int64_t pair = first; pair < pairs; ++pair) {
-      const int64_t dim = self.dim() - 1 - pair;
-      area = part(area, dim, padding[2 * pair], self.sizes()[dim]);
+      area = part_of(area, dim_of(pair), padding[2 * pair], inner_size(pair));
     }
     return area;
-  };
-  at::detail::copy_into(inside(0), self);
-  for (int64_t pair = 0; pair < pairs; ++pair) {
-    const int64_t dim = self.dim() - 1 - pair;
-    const int64_t size = self.sizes()[dim];
+  }
+  // visit(border, origin, dim) for both borders of a pair and what they are made of, which lies inside of the pairs
+  // behind it. Replication repeats its one element, reflection turns its elements round.
+  template <typename Visit>
+  void for_each_border(int64_t pair, Border border, const Visit& visit) const {
+    const int64_t dim = dim_of(pair);
     const int64_t before = padding[2 * pair];
     const int64_t after = padding[2 * pair + 1];
-    const Tensor area = inside(pair + 1);
-    // `length` elements at `target`, of those at `source`, which replication repeats and reflection turns round.
-    const auto fill = [&](int64_t target, int64_t source, int64_t length) {
-      if (length == 0) return;
-      const Tensor from = part(area, dim, source, border == Border::kReplication ? 1 : length);
-      const bool turns = border == Border::kReflection && length > 1;
-      at::detail::copy_into(part(area, dim, target, length), turns ? at::flip(from, dim) : from);
-    };
+    const int64_t size = inner_size(pair);
     const int64_t end = before + size;
+    const Tensor area = inside(pair + 1);
+    const auto visit_border = [&](int64_t target, int64_t source, int64_t length) {
+      if (length == 0) return;
+      visit(part_of(area, dim, target, length), part_of(area, dim, source, border == Border::kReplication ? 1 : length),
+            dim);
+    };
     if (border == Border::kReplication) {
-      fill(0, before, before);
-      fill(end, end - 1, after);
+      visit_border(0, before, before);
+      visit_border(end, end - 1, after);
     } else if (border == Border::kCircular) {
-      fill(0, size, before);
-      fill(end, before, after);
+      visit_border(0, size, before);
+      visit_border(end, before, after);
     } else {
-      fill(0, before + 1, before);
-      fill(end, end - 1 - after, after);
+      visit_border(0, before + 1, before);
+      visit_border(end, end - 1 - after, after);
     }
   }
-  return result;
-}
+};
 
 // Each padded dimension is read through the positions that its elements come from.
 Tensor pad_by_positions(const Tensor& self, IntArrayRef padding, Border border, const char* name) {
@@ -71,7 +87,7 @@ Tensor pad_by_positions(const Tensor& self, IntArrayRef padding, Border border, 
               ": padding must hold two numbers for each of the last dimensions, but got ", padding,
               " for input of size ", self.sizes());
   const bool grows = std::all_of(padding.begin(), padding.end(), [](int64_t size) { return size >= 0; });
-  const bool copies = grows && self.numel() > 0 && !is_differentiated(self);
+  const bool copies = grows && self.numel() > 0;
   Tensor result = self;
   for (size_t pair = 0; pair < padding.size() / 2; ++pair) {
     const int64_t before = padding[2 * pair];
@@ -112,7 +128,7 @@ Tensor pad_by_positions(const Tensor& self, IntArrayRef padding, Border border, 
     }
     result = at::index_select(result, dim, positions);
   }
-  if (copies) return pad_by_copies(self, padding, border);
+  if (copies) return at::_pad_border(self, padding, mode_of(border));
   if (result.is_same(self)) return self.clone();
   return border == Border::kCircular ? result : result.contiguous(self.suggest_memory_format());
 }
@@ -128,6 +144,40 @@ Tensor pad_dimensions(const Tensor& self, IntArrayRef padding, size_t dims, Bord
 }
 
 }  // namespace
+
+// The tensor stands in the middle; then each dimension in turn gets its borders, from what those before have filled.
+Tensor _pad_border(const Tensor& self, IntArrayRef pad, std::string_view mode) {
+  const Border border = border_of(mode);
+  DimVector shape(self.sizes());
+  for (size_t pair = 0; pair < pad.size() / 2; ++pair) {
+    shape[shape.size() - 1 - pair] += pad[2 * pair] + pad[2 * pair + 1];
+  }
+  const Padded result{at::detail::empty(shape, self.options(), format_of(self, border)), pad};
+  at::detail::copy_into(result.inside(0), self);
+  for (int64_t pair = 0; pair < result.pairs; ++pair) {
+    result.for_each_border(pair, border, [&](const Tensor& target, const Tensor& origin, int64_t dim) {
+      const bool turns = border == Border::kReflection && target.sizes()[dim] > 1;
+      at::detail::copy_into(target, turns ? at::flip(origin, dim) : origin);
+    });
+  }
+  return result.whole;
+}
+
+// The same way back: the gradient of each border is added to that of what it was made of, the last dimension at last.
+Tensor _pad_border_backward(const Tensor& grad_output, IntArrayRef pad, std::string_view mode) {
+  const Border border = border_of(mode);
+  const MemoryFormat format = format_of(grad_output, border);
+  const Padded grad{grad_output.clone(format), pad};
+  for (int64_t pair = grad.pairs - 1; pair >= 0; --pair) {
+    grad.for_each_border(pair, border, [&](const Tensor& target, Tensor origin, int64_t dim) {
+      Tensor share = target;
+      if (target.sizes()[dim] > 1 && border == Border::kReplication) share = at::sum(target, {dim}, true);
+      if (target.sizes()[dim] > 1 && border == Border::kReflection) share = at::flip(target, dim);
+      origin.add_(share);
+    });
+  }
+  return at::detail::to_contiguous(grad.inside(0), format);
+}
 
 Tensor constant_pad_nd(const Tensor& self, IntArrayRef pad, const Scalar& value) {
   TORCH_CHECK(pad.size() % 2 == 0, "Length of pad must be even but instead it equals ", pad.size());
@@ -178,10 +228,9 @@ AT_DEFINE_PADDING(3)
 Tensor pad(const Tensor& self, IntArrayRef pad, std::string_view mode, std::optional<double> value) {
   if (mode == "constant") return at::constant_pad_nd(self, pad, Scalar(value.value_or(0)));
   TORCH_CHECK(!value || *value == 0, "Padding mode \"", mode, "\" doesn't take in value argument");
-  if (mode == "reflect") return pad_by_positions(self, pad, Border::kReflection, "reflection_pad");
-  if (mode == "replicate") return pad_by_positions(self, pad, Border::kReplication, "replication_pad");
-  if (mode == "circular") return pad_by_positions(self, pad, Border::kCircular, "circular_pad");
-  throw c10::NotImplementedError(c10::detail::concatenate("Unrecognised padding mode ", mode));
+  const Border border = border_of(mode);
+  constexpr const char* names[] = {"reflection_pad", "replication_pad", "circular_pad"};
+  return pad_by_positions(self, pad, border, names[static_cast<size_t>(border)]);
 }
 
 }  // namespace at::native

@@ -8,6 +8,7 @@
 #include <aten/WrappedScalar.h>
 #include <aten/native/Dimensions.h>
 #include <aten/native/RunKernel.h>
+#include <aten/native/cpu/FusedKernels.h>
 
 #include <cmath>
 #include <limits>
@@ -88,6 +89,14 @@ std::tuple<Tensor, Tensor> kthvalue(const Tensor& self, int64_t k, int64_t dim, 
   check_has_elements(self, dim, "kthvalue");
   TORCH_CHECK(k >= 1 && k <= size, "kthvalue(): selected number k out of range for dimension ", dim);
   if (self.dim() == 0) return {at::clone(self), at::zeros({}, TensorOptions(kLong).device(self.device()))};
+  if (self.is_cpu()) {
+    DimVector shape(self.sizes());
+    shape[dim] = 1;
+    const Tensor values = at::detail::empty(shape, self.dtype(), self.device());
+    const Tensor indices = at::detail::empty(shape, kLong, self.device());
+    if (values.numel() > 0) cpu::select_in_order(values, indices, self, dim, k - 1);
+    return {squeezed(values, dim, keepdim), squeezed(indices, dim, keepdim)};
+  }
   const auto [values, indices] = at::sort(self, dim);
   return {squeezed(at::narrow(values, dim, k - 1, 1), dim, keepdim).contiguous(),
           squeezed(at::narrow(indices, dim, k - 1, 1), dim, keepdim).contiguous()};

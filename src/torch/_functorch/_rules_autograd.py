@@ -156,7 +156,7 @@ PYTHON.update({
     "torch._tensor.__repr__": _repr,
 })  # fmt: skip
 
-# Operators of PyTorch that are written in Python here, and look at values.
+# Functions that look at values.
 PYTHON.update(
     {
         f"torch.nn.functional.{name}": loop

@@ -17,4 +17,7 @@ void half_square_up_to(c10::DeviceType, TensorIterator& iter, double bound);
 // grad * (a - b), with a - b held in [-bound, bound].
 void half_square_slope(c10::DeviceType, TensorIterator& iter, double bound);
 
+// What would stand at `place` along `dim` if that were sorted, of equal elements the first one, and where it stands.
+void select_in_order(const Tensor& values, const Tensor& indices, const Tensor& self, int64_t dim, int64_t place);
+
 }  // namespace at::native::cpu

@@ -61,6 +61,13 @@ struct BinaryVectorLoop {
     run_rows<T, T, T>(data, strides, count, VectorRow<T, Function>{function});
   }
 };
+template <typename T, typename Function>
+struct TernaryVectorLoop {
+  Function function;
+  HWY_ATTR void operator()(char** data, const int64_t* strides, int64_t count) const {
+    run_rows<T, T, T, T>(data, strides, count, VectorRow<T, Function>{function});
+  }
+};
 
 }  // namespace HWY_NAMESPACE
 }  // namespace at::native::cpu

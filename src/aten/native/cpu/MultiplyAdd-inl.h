@@ -1,7 +1,7 @@
 // a * b + c for the operations of Loops-inl.h, compiled for each target.
 //
-// PyTorch rounds once where the processor can, in sums with a factor and in weighted means. Optimizers are made of these,
-// so whoever compares a training with PyTorch's sees it in the digits.
+// PyTorch rounds once where the processor can, in sums with a factor and in weighted means. Optimizers are made of
+// these, so whoever compares a training with PyTorch's sees it in the digits.
 
 // The usual guard would let in only the first of the targets that foreach_target.h goes through.
 #if defined(TORCH_MULTIPLY_ADD_INL_H) == defined(HWY_TARGET_TOGGLE)

@@ -220,6 +220,15 @@ struct SoftplusBackward {
     return hn::IfThenElse(above, grad, sigmoid_times(d, scaled, grad));
   }
 };
+// grad * a * the slope of the sigmoid, which is the same on both sides of 0 and does not cancel there.
+struct GluGateBackward {
+  template <typename D, typename V>
+  HWY_INLINE HWY_ATTR V operator()(D d, V grad, V a, V b) const {
+    const V small = exp_vector(d, hn::Neg(hn::Abs(b)));
+    const V below = hn::Add(hn::Set(d, hn::TFromD<D>(1)), small);
+    return hn::Mul(hn::Mul(grad, a), hn::Div(small, hn::Mul(below, below)));
+  }
+};
 // scale * x above 0, scale * alpha * (exp(input_scale * x) - 1) below.
 struct Elu {
   double alpha;
@@ -299,6 +308,7 @@ TORCH_VECTOR_KERNEL(LogSigmoid, UnaryVectorLoop, "log_sigmoid")
 TORCH_VECTOR_KERNEL(LogSigmoidBackward, BinaryVectorLoop, "log_sigmoid_backward")
 TORCH_VECTOR_KERNEL(Softplus, UnaryVectorLoop, "softplus")
 TORCH_VECTOR_KERNEL(SoftplusBackward, BinaryVectorLoop, "softplus_backward")
+TORCH_VECTOR_KERNEL(GluGateBackward, TernaryVectorLoop, "glu_backward")
 TORCH_VECTOR_KERNEL(Elu, UnaryVectorLoop, "elu")
 TORCH_VECTOR_KERNEL(EluBackward, BinaryVectorLoop, "elu_backward")
 #undef TORCH_VECTOR_KERNEL
@@ -309,6 +319,7 @@ void MishImpl(TensorIterator& iter) { runMish(iter); }
 void MishBackwardImpl(TensorIterator& iter) { runMishBackward(iter); }
 void LogSigmoidImpl(TensorIterator& iter) { runLogSigmoid(iter); }
 void LogSigmoidBackwardImpl(TensorIterator& iter) { runLogSigmoidBackward(iter); }
+void GluGateBackwardImpl(TensorIterator& iter) { runGluGateBackward(iter); }
 void SoftplusImpl(TensorIterator& iter, double beta, double threshold) { runSoftplus(iter, beta, threshold); }
 void SoftplusBackwardImpl(TensorIterator& iter, double beta, double threshold) {
   runSoftplusBackward(iter, beta, threshold);
@@ -365,6 +376,7 @@ TORCH_EXPORT_KERNEL(Mish, mish)
 TORCH_EXPORT_KERNEL(MishBackward, mish_backward)
 TORCH_EXPORT_KERNEL(LogSigmoid, log_sigmoid)
 TORCH_EXPORT_KERNEL(LogSigmoidBackward, log_sigmoid_backward)
+TORCH_EXPORT_KERNEL(GluGateBackward, glu_gate_backward)
 TORCH_EXPORT_KERNEL(Hardsigmoid, hardsigmoid)
 TORCH_EXPORT_KERNEL(HardsigmoidBackward, hardsigmoid_backward)
 TORCH_EXPORT_KERNEL(Hardswish, hardswish)

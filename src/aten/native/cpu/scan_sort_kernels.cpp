@@ -5,6 +5,7 @@
 #include <aten/Kernels.h>
 #include <aten/Parallel.h>
 #include <aten/native/cpu/AroundDimension.h>
+#include <aten/native/cpu/FusedKernels.h>
 
 #include <algorithm>
 #include <cstring>
@@ -87,12 +88,15 @@ void radix_sort(std::vector<Item>& items, std::vector<Item>& buffer) {
   }
 }
 
+constexpr int64_t kRadixSize = 200;                // fewer elements are compared with each other
+constexpr int64_t kNarrowSize = int64_t{1} << 32;  // positions that a narrow item holds
+
 // Memory that the rows of one thread share.
 template <typename T>
 struct SortBuffers {
   using Key = decltype(sort_key(T()));
   using Item = std::conditional_t<sizeof(Key) == 4, NarrowItem, WideItem>;
-  static constexpr bool kHasNaN = std::is_floating_point_v<T>;
+  static constexpr int kDigitBits = 11;
   std::vector<Item> items;
   std::vector<Item> spare;
 
@@ -128,6 +132,41 @@ struct SortBuffers {
     }
     std::sort_heap(begin, begin + count, is_before);
   }
+  // The item that would stand at `place` in order. Of many elements those are kept whose leading bits are the ones
+  // that it must have, by their counts, until few are left.
+  Item select_one(const T* row, int64_t size, int64_t stride, int64_t place) {
+    int shift = static_cast<int>(8 * sizeof(Key)) - kDigitBits;
+    const auto key = [&](int64_t i) { return sort_key(row[i * stride]); };
+    if (size < kRadixSize) {
+      load(row, size, stride, /*descending=*/false);
+    } else {
+      const size_t digit = find_digit(size, shift, place, key);
+      items.clear();
+      for (int64_t i = 0; i < size; ++i) {
+        if (digit_of(key(i), shift) == digit) items.emplace_back(key(i), i);
+      }
+    }
+    while (static_cast<int64_t>(items.size()) >= kRadixSize && shift > 0) {
+      shift = std::max(0, shift - kDigitBits);
+      const size_t digit = find_digit(static_cast<int64_t>(items.size()), shift, place,
+                                      [&](int64_t i) { return items[static_cast<size_t>(i)].key(); });
+      const auto falls_away = [&](const Item& item) { return digit_of(item.key(), shift) != digit; };
+      items.erase(std::remove_if(items.begin(), items.end(), falls_away), items.end());
+    }
+    const auto chosen = items.begin() + place;
+    std::nth_element(items.begin(), chosen, items.end());
+    return *chosen;
+  }
+  static size_t digit_of(uint64_t key, int shift) { return key >> shift & ((1 << kDigitBits) - 1); }
+  // The digit of the key at `place` in order; `place` becomes that among the keys with this digit.
+  template <typename KeyOf>
+  static size_t find_digit(int64_t count, int shift, int64_t& place, const KeyOf& key) {
+    int64_t counts[1 << kDigitBits] = {};
+    for (int64_t i = 0; i < count; ++i) ++counts[digit_of(key(i), shift)];
+    size_t digit = 0;
+    for (; place >= counts[digit]; ++digit) place -= counts[digit];
+    return digit;
+  }
   // Whether one of 32 elements may come after `last`; a NaN does.
   static bool any_above(const T* block, T last) {
     int found = 0;
@@ -147,9 +186,6 @@ struct SortBuffers {
     }
   }
 };
-
-constexpr int64_t kRadixSize = 200;                // fewer elements are compared with each other
-constexpr int64_t kNarrowSize = int64_t{1} << 32;  // positions that a narrow item holds
 
 }  // namespace
 
@@ -235,15 +271,19 @@ void sort_kernel(const Tensor& values, const Tensor& indices, const Tensor& self
 // The lower one of the two in the middle; the first NaN of a row that has one.
 void median_kernel(const Tensor& values, const Tensor& indices, const Tensor& self, int64_t dim) {
   for_each_sorted_row(values, indices, self, dim, [](auto& buffers, const auto* row, int64_t size, int64_t stride) {
-    buffers.load(row, size, stride, /*descending=*/false);
-    using Key = typename std::remove_reference_t<decltype(buffers)>::Key;
-    auto& items = buffers.items;
-    const auto not_a_number = std::find_if(items.begin(), items.end(), [](const auto& item) {
-      return std::remove_reference_t<decltype(buffers)>::kHasNaN && item.key() == static_cast<Key>(~Key{0});
-    });
-    const auto middle = items.begin() + (size - 1) / 2;
-    if (not_a_number == items.end()) std::nth_element(items.begin(), middle, items.end());
-    std::iter_swap(items.begin(), not_a_number == items.end() ? middle : not_a_number);
+    int64_t first_nan = 0;
+    while (first_nan < size && row[first_nan * stride] == row[first_nan * stride]) ++first_nan;
+    if (first_nan < size) {
+      buffers.items.assign(1, {0, first_nan});
+    } else {
+      buffers.items.assign(1, buffers.select_one(row, size, stride, (size - 1) / 2));
+    }
+  });
+}
+
+void select_in_order(const Tensor& values, const Tensor& indices, const Tensor& self, int64_t dim, int64_t place) {
+  for_each_sorted_row(values, indices, self, dim, [&](auto& buffers, const auto* row, int64_t size, int64_t stride) {
+    buffers.items.assign(1, buffers.select_one(row, size, stride, place));
   });
 }
 

@@ -76,6 +76,21 @@ DEFINE_ACTIVATION(softplus, LIST(T beta; T threshold;), AND(double beta, double 
                   LIST(static_cast<T>(beta), static_cast<T>(threshold)),
                   x * beta > threshold ? x : ::log1p(::exp(x * beta)) / beta,
                   x * beta > threshold ? grad : grad * sigmoid(x * beta))
+namespace {
+template <typename T>
+struct glu_gate_backward_functor {
+  __device__ T operator()(T grad, T a, T b) const {
+    const T small = ::exp(-::fabs(b));
+    return grad * a * (small / ((T{1} + small) * (T{1} + small)));
+  }
+};
+}  // namespace
+void glu_gate_backward_kernel(TensorIterator& iter) {
+  dispatch_floating_types(iter.common_dtype(), "glu_backward", [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    gpu_kernel(iter, glu_gate_backward_functor<T>());
+  });
+}
 DEFINE_ACTIVATION(elu, LIST(T alpha; T scale; T input_scale;), AND(double alpha, double scale, double input_scale),
                   LIST(static_cast<T>(alpha), static_cast<T>(scale), static_cast<T>(input_scale)),
                   x > T{0} ? x * scale : ::expm1(x * input_scale) * (alpha * scale),

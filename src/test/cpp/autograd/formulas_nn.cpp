@@ -21,6 +21,8 @@ TEST(softmax_and_losses) {
       ROW("nll_loss", INPUTS(values({3, 4})), at::nll_loss(x[0], integers({0, 3, 1}, {3}))),
       ROW("nll_loss weighted", INPUTS(values({3, 4})),
           at::nll_loss(x[0], integers({0, 3, 1}, {3}), values({4}, 1, 2), 1, 3)),
+      ROW_ONCE("_ctc_loss", INPUTS(values({5, 2, 3})),
+          std::get<0>(at::_ctc_loss(at::log_softmax(x[0], 2), integers({1, 1, 2, 2, 1}, {5}), {5, 4}, {3, 2}))),
       ROW("nll_loss none", INPUTS(values({3, 4})), at::nll_loss(x[0], integers({0, 3, 1}, {3}), {}, 0)),
       ROW("nll_loss_backward", INPUTS(values({}), values({3, 4})),
           at::nll_loss_backward(x[0], x[1], integers({0, 3, 1}, {3}), {}, 1, -100)),
@@ -59,6 +61,7 @@ TEST(activations_of_nn) {
       ROW("hardtanh", INPUTS(x3), at::hardtanh(x[0], -1.1, 2)),
       ROW("selu", INPUTS(x3), at::selu(x[0])),
       ROW("glu", INPUTS(values({3, 4})), at::glu(x[0], 1)),
+      ROW("glu_backward", INPUTS(values({3, 2}), values({3, 4})), at::glu_backward(x[0], x[1], 1)),
       ROW("prelu", INPUTS(x3, values({5}, 0.1, 0.9)), at::prelu(x[0], x[1])),
   });
 }
@@ -111,6 +114,11 @@ TEST(windows_and_padding) {
       ROW("col2im", INPUTS(values({2, 4, 6})), at::col2im(x[0], {3, 4}, {2, 2}, {1, 1}, {0, 0}, {1, 1})),
       ROW("constant_pad_nd", INPUTS(values({3, 4})), at::constant_pad_nd(x[0], {1, -1, 0, 2}, 0.5)),
       ROW("pad", INPUTS(values({3, 4})), at::pad(x[0], {1, 2}, "circular")),
+      ROW("_pad_border", INPUTS(values({2, 3, 4})), at::_pad_border(x[0], {3, 2, 1, 2}, "reflect")),
+      ROW("_pad_border_backward", INPUTS(values({2, 6, 7})),
+          at::_pad_border_backward(x[0], {2, 1, 1, 2}, "replicate")),
+      ROW("_pad_border_backward, circular", INPUTS(values({2, 6, 7})),
+          at::_pad_border_backward(x[0], {2, 1, 1, 2}, "circular")),
       ROW("reflection_pad1d", INPUTS(values({2, 4})), at::reflection_pad1d(x[0], {2, 1})),
       ROW("replication_pad1d", INPUTS(values({2, 4})), at::replication_pad1d(x[0], {2, 1})),
       ROW("pixel_shuffle", INPUTS(values({4, 2, 1})), at::pixel_shuffle(x[0], 2)),

@@ -139,6 +139,8 @@ Tensor elu_double_backward(const Tensor& grad, const Tensor& grad_output, const 
                            const Scalar& scale, const Scalar& input_scale);
 Tensor softplus_double_backward(const Tensor& grad, const Tensor& grad_output, const Tensor& self, const Scalar& beta,
                                 const Scalar& threshold);
+Tensor glu_tangent(const Tensor& grad, const Tensor& self, int64_t dim);
+Tensor glu_double_backward(const Tensor& grad, const Tensor& grad_output, const Tensor& self, int64_t dim);
 Tensor hardtanh_backward(const Tensor& grad, const Tensor& self, const Scalar& min_val, const Scalar& max_val);
 // `indices` count within the last `dims` dimensions of the input.
 Tensor max_pool_backward(const Tensor& grad, const Tensor& indices, IntArrayRef sizes, int64_t dims);

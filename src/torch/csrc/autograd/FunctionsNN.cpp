@@ -49,6 +49,21 @@ Tensor softplus_double_backward(const Tensor& grad, const Tensor& grad_output, c
   return at::where(scaled > threshold, 0, grad * grad_output * sigmoid_slope(scaled) * beta);
 }
 
+// Of a * sigmoid(b), in the direction of `grad`.
+Tensor glu_tangent(const Tensor& grad, const Tensor& self, int64_t dim) {
+  const std::vector<Tensor> parts = self.chunk(2, dim);
+  const std::vector<Tensor> grads = grad.chunk(2, dim);
+  return grads[0] * at::sigmoid(parts[1]) + grads[1] * parts[0] * sigmoid_slope(parts[1]);
+}
+
+Tensor glu_double_backward(const Tensor& grad, const Tensor& grad_output, const Tensor& self, int64_t dim) {
+  const std::vector<Tensor> parts = self.chunk(2, dim);
+  const std::vector<Tensor> grads = grad.chunk(2, dim);
+  const Tensor slope = grad_output * sigmoid_slope(parts[1]);
+  const Tensor curvature = slope * (1 - 2 * at::sigmoid(parts[1]));
+  return at::cat({grads[1] * slope, grads[0] * slope + grads[1] * parts[0] * curvature}, dim);
+}
+
 // ------------------------------------------------------------------------------------------------ pooling
 
 Tensor max_pool_backward(const Tensor& grad, const Tensor& indices, IntArrayRef sizes, int64_t dims) {

@@ -59,9 +59,6 @@ from torch.nn.functional.activation import (
 from torch.nn.functional.attention import (
     multi_head_attention_forward,
 )
-from torch.nn.functional.ctc import (
-    ctc_loss,
-)
 from torch.nn.functional.dropout import (
     alpha_dropout,
     dropout,
@@ -88,6 +85,7 @@ from torch.nn.functional.loss import (
     binary_cross_entropy_with_logits,
     cosine_embedding_loss,
     cross_entropy,
+    ctc_loss,
     gaussian_nll_loss,
     hinge_embedding_loss,
     huber_loss,

@@ -11,7 +11,7 @@ from torch import _C
 from torch.nn.functional._options import choose_reduction, get_reduction, has_readable_values, reduce_losses
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from torch import Tensor
 
@@ -312,6 +312,29 @@ def triplet_margin_with_distance_loss(
     if swap:
         far = torch.minimum(far, distance(positive, negative))
     return reduce_losses((margin + near - far).clamp_min(0), code)
+
+
+def ctc_loss(
+    log_probs: Tensor,
+    targets: Tensor,
+    input_lengths: Tensor | Sequence[int],
+    target_lengths: Tensor | Sequence[int],
+    blank: int = 0,
+    reduction: str = "mean",
+    zero_infinity: bool = False,
+) -> Tensor:
+    """The negative log likelihood of `targets` over all their alignments with `log_probs` (time, batch, classes).
+
+    `targets`: (batch, longest), or all sequences joined (sum of lengths), without `blank`. Lengths are one for each
+    sequence. `reduction`: "mean" divides each loss by its target's length first. `zero_infinity`: losses of targets
+    that time does not suffice for are 0 rather than infinite. Without a batch: (time, classes), (length), numbers.
+
+    >>> probabilities = torch.full((2, 1, 2), 0.5).log()
+    >>> ctc_loss(probabilities, torch.tensor([[1]]), [2], [1], reduction="sum")  # 11, 10 or 01: 3 of 4 paths
+    tensor(0.2877)
+    """
+    code = get_reduction(reduction)
+    return _torch.ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, code, zero_infinity)
 
 
 def poisson_nll_loss(

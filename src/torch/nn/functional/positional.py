@@ -1,6 +1,6 @@
 """`torch.embedding_bag` and its like: what torch.nn.functional computes, by PyTorch's schemas.
 
-Options are numbers there rather than words (a reduction is 0: none, 1: mean, 2: sum), and none has a default that
+Options are numbers there rather than words (a bag's mode is 0: sum, 1: mean, 2: max), and none has a default that
 depends on others.
 """
 
@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING
 
 import torch
 from torch._overridable import overridable
-from torch.nn.functional import ctc, sparse as bag, vision
+from torch.nn.functional import sparse as bag, vision
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from torch import Tensor
 
-_REDUCTIONS = ("none", "mean", "sum")
 _BAGS = ("sum", "mean", "max")
 
 
@@ -36,21 +35,6 @@ def affine_grid_generator(theta: Tensor, size: Sequence[int], align_corners: boo
     if len(size) not in (4, 5):
         raise RuntimeError("AffineGridGenerator needs 4d (spatial) or 5d (volumetric) inputs.")
     return vision.affine_grid(theta, size, align_corners)
-
-
-@overridable
-def ctc_loss(
-    log_probs: Tensor,
-    targets: Tensor,
-    input_lengths: Tensor | Sequence[int],
-    target_lengths: Tensor | Sequence[int],
-    blank: int = 0,
-    reduction: int = 0,
-    zero_infinity: bool = False,
-) -> Tensor:
-    """`torch.nn.functional.ctc_loss`, with the reduction as a number."""
-    word = _choose(_REDUCTIONS, reduction, "reduction")
-    return ctc.ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, word, zero_infinity)
 
 
 @overridable

@@ -1,0 +1,79 @@
+"""kthvalue, median and extremes along a dimension against a sorted copy: rows of every length, repeated values, NaN."""
+
+from __future__ import annotations
+
+import pytest
+
+import torch
+
+SIZES = (1, 2, 3, 7, 15, 16, 17, 199, 200, 201, 5000)
+DTYPES = (torch.float32, torch.float64, torch.bfloat16, torch.int64, torch.int32, torch.uint8)
+
+
+def rows_of(size: int, dtype: torch.dtype, *, distinct: bool) -> torch.Tensor:
+    torch.manual_seed(size)
+    if distinct and dtype.is_floating_point:
+        return (torch.randn(3, size) * 1000).to(dtype)
+    if distinct and dtype in (torch.int64, torch.int32):
+        return torch.randint(-(2**31), 2**31 - 1, (3, size)).to(dtype)
+    return torch.randint(0, 5, (3, size)).to(dtype)
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("distinct", [False, True])
+@pytest.mark.parametrize("size", SIZES)
+def test_a_place_in_order(size: int, dtype: torch.dtype, distinct: bool) -> None:
+    rows = rows_of(size, dtype, distinct=distinct)
+    ordered, places = rows.sort(dim=1, stable=True)
+    for k in sorted({1, 2, size // 3, (size + 1) // 2, size - 1, size} & set(range(1, size + 1))):
+        for given, dim in ((rows, 1), (rows.t().contiguous(), 0), (rows.repeat_interleave(2, 1)[:, ::2], -1)):
+            values, indices = given.kthvalue(k, dim)
+            assert torch.equal(values, ordered[:, k - 1])
+            assert torch.equal(indices, places[:, k - 1])
+    values, indices = rows.median(1)
+    assert torch.equal(values, ordered[:, (size - 1) // 2])
+    assert torch.equal(rows.gather(1, indices.unsqueeze(1)).squeeze(1), values)
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("size", SIZES)
+def test_extremes_are_the_first_of_equals(size: int, dtype: torch.dtype) -> None:
+    rows = rows_of(size, dtype, distinct=False)
+    for function in (torch.max, torch.min):
+        values, indices = function(rows, 1)
+        first = (rows == values.unsqueeze(1)).to(torch.int64).cumsum(1).eq(0).sum(1)
+        assert torch.equal(indices, first)
+        assert torch.equal(values, rows.sort(1)[0][:, -1 if function is torch.max else 0])
+
+
+@pytest.mark.parametrize("size", [3, 15, 300])
+def test_not_a_number(size: int) -> None:
+    rows = torch.arange(2.0 * size).reshape(2, size)
+    rows[0, 1] = rows[0, 2] = float("nan")
+    for function in (torch.max, torch.min, torch.median):
+        values, indices = function(rows, 1)
+        assert values.isnan().tolist() == [True, False]
+        assert indices[0] == 1
+    assert rows.kthvalue(size, 1)[0].isnan().tolist() == [True, False]
+    assert rows.kthvalue(1, 1)[0].tolist() == [0.0, size]
+
+
+@pytest.mark.parametrize("size", [2, 3, 7, 15, 16, 40])
+def test_products_of_rows(size: int) -> None:
+    torch.manual_seed(size)
+    rows = torch.rand(50, size, dtype=torch.float64) + 0.5
+    expected = torch.ones(50, dtype=torch.float64)
+    for column in rows.unbind(1):
+        expected = expected * column
+    torch.testing.assert_close(rows.prod(1), expected)
+    torch.testing.assert_close(rows.float().prod(1), expected.float())
+    torch.testing.assert_close(rows.bfloat16().float().prod(1).bfloat16(), rows.bfloat16().prod(1))
+
+
+def test_gradients_go_to_the_chosen_elements() -> None:
+    rows = torch.randn(3, 300, dtype=torch.float64, requires_grad=True)
+    for keepdim in (False, True):
+        values, indices = rows.kthvalue(7, 1, keepdim)
+        (gradient,) = torch.autograd.grad(values.sum(), rows)
+        expected = torch.zeros_like(gradient).scatter_(1, indices.reshape(3, 1), 1)
+        assert torch.equal(gradient, expected)
