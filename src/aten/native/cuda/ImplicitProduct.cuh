@@ -332,7 +332,9 @@ struct TensorCores {
 template <typename T, bool kForward>
 __global__ void __launch_bounds__(kTileThreads) multiply_tiles(const __grid_constant__ Product<T, kForward> product) {
   using Tiles = Tile<T, kForward>;
-  __shared__ Tiles tiles[2];
+  // Bytes: the emulation's compiler would initialise tiles of c10::Half.
+  alignas(Tiles) __shared__ unsigned char memory[2 * sizeof(Tiles)];
+  Tiles* tiles = reinterpret_cast<Tiles*>(memory);
   __shared__ int64_t targets[kColumns];
   const int64_t row_tiles = (product.rows + kRows - 1) / kRows;
   const int64_t column_tiles = (product.columns.count + kColumns - 1) / kColumns;
