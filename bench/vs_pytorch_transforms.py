@@ -23,6 +23,7 @@ def transforms(torch: Any) -> Iterator[tuple[str, Callable[[], Work]]]:
     yield "vmap linear", lambda: lambda: func.vmap(layer)(batch)
     yield "vmap dot", lambda: lambda: func.vmap(torch.dot)(batch, batch)
     yield "vmap jvp", lambda: lambda: func.vmap(lambda t: func.jvp(product, (point,), (t,))[1])(matrix)
+    yield "vmap of a vjp's product", lambda: _pulled(torch, product, point, matrix)
     yield "jacrev", lambda: lambda: func.jacrev(product)(point)
     yield "jacfwd", lambda: lambda: func.jacfwd(product)(point)
     yield "hessian", lambda: lambda: func.hessian(lambda x: product(x).sum())(point)
@@ -69,6 +70,11 @@ def _each_sample(torch: Any, make: Callable[[], Any], shape: tuple[int, ...]) ->
 
     gradients = torch.func.vmap(torch.func.grad(loss), (None, 0, 0))
     return lambda: gradients(parameters, inputs, targets)
+
+
+def _pulled(torch: Any, function: Any, point: Any, vectors: Any) -> Work:
+    pull = torch.func.vjp(function, point)[1]
+    return lambda: torch.func.vmap(pull)(vectors)
 
 
 def _ensemble(torch: Any, batch: Any) -> Work:

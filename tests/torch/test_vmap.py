@@ -230,6 +230,22 @@ def test_refusals(function: Any, message: str) -> None:
         func.vmap(function)(X)
 
 
+def test_batches_of_nothing() -> None:
+    none = torch.zeros(0, 4, 3)
+    assert func.vmap(nn.Linear(3, 2))(none).shape == (0, 4, 2)
+    assert func.vmap(F.cross_entropy)(none, torch.zeros(0, 4, dtype=torch.int64)).shape == (0,)
+    assert func.vmap(F.scaled_dot_product_attention)(none[None].movedim(0, 1), *[none[:, None]] * 2).shape == (
+        0,
+        1,
+        4,
+        3,
+    )
+    assert func.vmap(func.hessian(lambda x: (x**2).sum()))(none[:, 0]).shape == (0, 3, 3)
+    for transform in (func.jacrev, func.jacfwd):
+        assert transform(lambda x: x * 2)(torch.ones(0)).shape == (0, 0)
+        assert transform(lambda x: x[:0])(torch.ones(3)).shape == (0, 3)
+
+
 def test_a_tensor_that_escapes_is_of_no_use() -> None:
     kept = []
     func.vmap(lambda x: (kept.append(x), x)[1])(X)

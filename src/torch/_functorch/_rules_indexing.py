@@ -190,7 +190,7 @@ def _one_hot(level: Level, func: Callable[..., Any], args: tuple[Any, ...], kwar
 def _nll_loss(level: Level, func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The losses of all rows, then the mean by element, weighted as the function does."""
     bound = _schemas.bind(func, args, kwargs)
-    if bound is None:
+    if bound is None or level.size == 0:
         return loop(level, func, args, kwargs)
     scores, target, weight = bound.pop("input"), bound.pop("target"), bound.get("weight")
     reduction = bound.pop("reduction", 1)
@@ -205,7 +205,7 @@ def _nll_loss(level: Level, func: Callable[..., Any], args: tuple[Any, ...], kwa
         rows, aims = rows.flatten(0, 1), aims.flatten(0, 1)
     losses = func(rows, aims, reduction=0, **bound)
     if rank > 1:
-        losses = losses.unflatten(0, (level.size, -1)) if level.size else losses.new_zeros((0, *scores.shape[1:2]))
+        losses = losses.unflatten(0, (level.size, -1))
     dims = tuple(range(1, losses.dim()))
     if reduction == 0 or (rank == 1 and reduction == 2):
         return level.batched(losses)
@@ -213,7 +213,7 @@ def _nll_loss(level: Level, func: Callable[..., Any], args: tuple[Any, ...], kwa
     if reduction == 2:
         return level.batched(total)
     if not is_class:
-        count: Any = max(losses.numel() // max(level.size, 1), 1)
+        count: Any = max(losses.numel() // level.size, 1)
         return level.batched(total / count)
     counted = level.expanded(target)
     ignored = bound.get("ignore_index", -100)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 from torch._functorch import _schemas
-from torch._functorch._rules import aligned, finish, loop, rank_of, rule
+from torch._functorch._rules import aligned, loop, rank_of, rule
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -181,7 +181,7 @@ def _equations(level: Level, func: Callable[..., Any], args: tuple[Any, ...], kw
 @rule("scaled_dot_product_attention")
 def _attention(level: Level, func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     bound = _schemas.bind(func, args, kwargs)
-    if bound is None or bound.get("dropout_p"):
+    if bound is None or bound.get("dropout_p") or level.size == 0:
         return loop(level, func, args, kwargs)
     names = list(bound)[:3]
     ranks = {rank_of(level, bound[name]) for name in names}
@@ -192,7 +192,7 @@ def _attention(level: Level, func: Callable[..., Any], args: tuple[Any, ...], kw
         bound[name] = level.expanded(bound[name]).flatten(0, 1)
     if isinstance(mask, Tensor) and (level.has(mask) or mask.dim() > 2):
         query, key = bound[names[0]], bound[names[1]]
-        whole = (level.size, query.shape[0] // max(level.size, 1), *query.shape[1:-1], key.shape[-2])
+        whole = (level.size, query.shape[0] // level.size, *query.shape[1:-1], key.shape[-2])
         bound["attn_mask"] = aligned(level, mask, len(whole) - 1).expand(whole).flatten(0, 1)
     result = func(**bound)
-    return finish(level, func.__name__, args, result.unflatten(0, (level.size, -1)) if level.size else result)
+    return level.batched(result.unflatten(0, (level.size, -1)))

@@ -171,11 +171,10 @@ def _batch_of_gradients(
     if len(sizes) != 1:
         raise ValueError(f"is_grads_batched=True wants gradients of one batch size, got {sorted(sizes)}")
     (size,) = sizes
+    rows = zip(*((None,) * size if gradient is None else gradient.unbind(0) for gradient in gradients), strict=True)
     found = []
-    for number in range(size):
-        one = tuple(gradient if gradient is None else gradient[number] for gradient in gradients)
-        more = keep or number + 1 < size
-        found.append(_callbacks.run(outputs, one, more, create_graph, inputs, allow_unused, False))
+    for number, row in enumerate(rows, 1):
+        found.append(_callbacks.run(outputs, row, keep or number < size, create_graph, inputs, allow_unused, False))
     if not found:
         return tuple(torch.zeros((0, *tensor.shape), dtype=tensor.dtype, device=tensor.device) for tensor in inputs)
     return tuple(None if column[0] is None else torch.stack(column) for column in zip(*found, strict=True))

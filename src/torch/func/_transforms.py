@@ -396,7 +396,7 @@ def _unit_vectors(tensors: list[Tensor], start: int, end: int) -> list[Tensor]:
         first, last = max(start, before), min(end, before + size)
         if first < last:
             rows[first - start : last - start, first - before : last - before].fill_diagonal_(1)
-        made.append(rows.view(-1, *tensor.shape))
+        made.append(rows.view(end - start, *tensor.shape))
         before += size
     return made
 
