@@ -1,10 +1,11 @@
 """Times torch.distributed on this machine, beside another torch's gloo: time to start, latency and bandwidth.
 
-    ./slipway bench torch_distributed [--peer PYTHON] [--processes 2 4 8] [--rounds 3]
+    ./slipway bench torch_distributed [--peer PYTHON] [--processes 2 4 8] [--rounds 5]
 
 PYTHON is an interpreter that imports the other torch. Each measurement starts processes of its own, one torch after the
-other in every round, and the best round of each counts. `start` is from the call of the interpreters until all are
-members and have met in a barrier, imports included; `all_reduce` is one call, of 4 bytes, 64 KiB and 16 MiB of float32.
+other in every round, and medians count, of calls and of rounds: other programs run, too. `start` is from the call of
+the interpreters until all are members and have met in a barrier, imports included; `all_reduce` is one call, of 4
+bytes, 64 KiB and 16 MiB of float32.
 """
 
 from __future__ import annotations
@@ -12,20 +13,21 @@ from __future__ import annotations
 import argparse
 import os
 import socket
+import statistics
 import subprocess
 import sys
 import time
 
 # What each process does; process 0 prints seconds: when it has started (since the epoch), and a call of each size.
 MEMBER = """
-import sys, time
+import statistics, sys, time
 import torch, torch.distributed as dist
 rank, size, port = map(int, sys.argv[1:])
 torch.set_num_threads(1)
 dist.init_process_group("gloo", init_method=f"tcp://127.0.0.1:{port}", rank=rank, world_size=size)
 dist.barrier()
 started = time.time()
-def best(tensor, rounds, calls):
+def median(tensor, rounds, calls):
     times = []
     for _ in range(rounds):
         dist.barrier()
@@ -33,9 +35,9 @@ def best(tensor, rounds, calls):
         for _ in range(calls):
             dist.all_reduce(tensor)
         times.append((time.perf_counter() - begin) / calls)
-    return min(times)
+    return statistics.median(times)
 sizes = (1, 10, 50), (1 << 14, 10, 10), (1 << 22, 5, 2)
-calls = [best(torch.zeros(elements), rounds, calls) for elements, rounds, calls in sizes]
+calls = [median(torch.zeros(elements), rounds, calls) for elements, rounds, calls in sizes]
 if rank == 0:
     print(started, *calls)
 dist.barrier()
@@ -77,7 +79,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--peer", "--reference", metavar="PYTHON", help="an interpreter with another torch")
     parser.add_argument("--processes", type=int, nargs="+", default=[2, 4, 8])
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
     pythons = [sys.executable, *([options.peer] if options.peer else [])]
     titles = ["start, s", "4 bytes, us", "64 KiB, us", "16 MiB, ms", "16 MiB, GB/s"]
@@ -88,7 +90,7 @@ def main() -> None:
             for number, python in enumerate(pythons):
                 rounds[number].append(measure(python, processes))
         for name, found in zip(("ours", "peer"), rounds, strict=False):
-            start, small, medium, large = (min(column) for column in zip(*found, strict=True))
+            start, small, medium, large = (statistics.median(column) for column in zip(*found, strict=True))
             # What each process sends, by the least that a sum takes.
             sent = 2 * (processes - 1) / processes * (1 << 24) / large / 1e9
             print(
