@@ -127,6 +127,7 @@ def test_jacobians_in_chunks_and_of_functions_that_look() -> None:
         assert torch.equal(transform(lambda x: x * 2 if x.sum() < 0 else x)(X[0]), 2 * torch.eye(3))
         assert torch.equal(transform(lambda x: x * float(x[0].item()))(X[0]).diagonal()[1:], X[0, :1].expand(2))
         assert transform(lambda x: x[x < 0])(X[0]).shape == (3, 3)
+        assert torch.equal(transform(lambda x: x * torch.equal(x, X[0]))(X[0]), torch.eye(3))
     torch.manual_seed(1)
     noisy = func.jacrev(lambda x: x * torch.rand(3))(X[0])
     torch.manual_seed(1)

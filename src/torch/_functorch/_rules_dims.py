@@ -75,9 +75,7 @@ def _reduced(level: Level, func: Callable[..., Any], args: tuple[Any, ...], kwar
     name = func.__name__
     if level.has(args[0]) and len(args) == 1 and not kwargs and name in _ALL:
         value = args[0]._value
-        return level.batched(
-            value.flatten(1) if name == "_" else _ALL[name](value if value.dim() > 1 else value[:, None])
-        )
+        return level.batched(_ALL[name](value if value.dim() > 1 else value.unsqueeze(1)))
     found = _schemas.find(func, args, kwargs)
     if found is None:
         return loop(level, func, args, kwargs)
