@@ -96,6 +96,7 @@ TEST(more_functions) {
       ROW("logcumsumexp", INPUTS(values({2, 3})), at::logcumsumexp(x[0], 1)),
       ROW("cummax", INPUTS(values({2, 3})), std::get<0>(at::cummax(x[0], 1))),
       ROW("cummin", INPUTS(values({2, 3})), std::get<0>(at::cummin(x[0], 0))),
+      ROW("kthvalue", INPUTS(values({2, 5})), std::get<0>(at::kthvalue(x[0], 2, 1))),
       ROW("mode", INPUTS(values({2, 3})), std::get<0>(at::mode(x[0], 1))),
   });
 }

@@ -193,4 +193,13 @@ TEST(recurrences) {
   }
 }
 
+TEST(ctc_loss_has_one_gradient) {
+  const Tensor log_probs = at::log_softmax(values({5, 1, 3}), 2);
+  const Tensor targets = integers({1, 2}, {2});
+  const auto [losses, alpha] = at::_ctc_loss(log_probs, targets, {5}, {2});
+  const Tensor grad = at::ones({1}, at::kDouble).requires_grad_();
+  const Tensor gradient = at::_ctc_loss_backward(grad, log_probs, targets, {5}, {2}, losses, alpha, 0);
+  CHECK_THROWS(c10::NotImplementedError, gradient.sum().backward(), "_ctc_loss_backward");
+}
+
 TEST_MAIN()
