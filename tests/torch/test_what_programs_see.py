@@ -315,3 +315,14 @@ def test_an_autograd_function_may_have_any_method() -> None:
     Square.apply(x).backward()
     assert x.grad is not None
     assert x.grad.item() == 6
+
+
+def test_a_bool_is_a_number_where_a_float_is_asked_for() -> None:
+    """nystrom-attention pads a mask with value=False."""
+    x = torch.ones(2)
+    assert functional.pad(x, (1, 1), value=False).tolist() == [0, 1, 1, 0]
+    assert torch.dropout(x, False, False).tolist() == [1, 1]
+    assert torch.quantile(torch.arange(3.0), True).item() == 2
+    assert torch.trapz(x, dx=True).item() == 1
+    assert torch.zeros(1).uniform_(False, False).item() == 0
+    assert torch.histogram(x, 2, range=(False, True))[0].tolist() == [0, 2]

@@ -61,10 +61,11 @@ bool is_tensor_list(PyObject* object, bool none_allowed) {
   return true;
 }
 
+// Python's bool is an int, and so a number of any float argument, as in PyTorch.
 bool is_floating(PyObject* object) {
-  return PyFloat_Check(object) || (PyLong_Check(object) && !PyBool_Check(object)) || is_scalar_tensor(object) ||
-         (!is_tensor(object) && !PyComplex_Check(object) && !is_numpy_complex(object) && !PyBool_Check(object) &&
-          !is_numpy_bool(object) && is_foreign_number(object));
+  return PyFloat_Check(object) || PyLong_Check(object) || is_scalar_tensor(object) ||
+         (!is_tensor(object) && !PyComplex_Check(object) && !is_numpy_complex(object) && !is_numpy_bool(object) &&
+          is_foreign_number(object));
 }
 
 bool is_floating_list(PyObject* object) {
