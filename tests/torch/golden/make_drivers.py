@@ -18,10 +18,13 @@ DRIVERS = HERE.parent / "drivers"
 PACKAGES = {
     "audiomentations": "torch-audiomentations",
     "backpack": "backpack-for-pytorch",
+    "blitz": "blitz-bayesian-pytorch",
     "cooper": "cooper-optim",
+    "curvlinops": "curvlinops-for-pytorch",
     "denoising_diffusion": "denoising-diffusion-pytorch",
     "esm": "fair-esm",
     "facenet": "facenet-pytorch",
+    "freia": "FrEIA",
     "grad_cam": "grad-cam",
     "hummingbird": "hummingbird-ml",
     "ignite": "pytorch_ignite",
@@ -36,9 +39,11 @@ PACKAGES = {
     "pyro": "pyro_ppl",
     "scvi": "scvi-tools",
     "segment_anything": "segment-anything",
+    "tltorch": "tensorly-torch",
     "torch_ema": "torch-ema",
     "torch_lr_finder": "torch-lr-finder",
     "torchcrf": "pytorch-crf",
+    "unfoldnd": "unfoldNd",
     "whisper": "openai-whisper",
 }
 
