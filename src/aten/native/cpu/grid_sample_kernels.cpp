@@ -59,8 +59,8 @@ struct Part {
   Weights weight = {};
   Weights slope[Dims] = {};
 
-  // Flat, so that all of it is compiled for this instruction set.
-  HWY_FLATTEN TORCH_SIMD void find(const T* grid, const T* tangents, const GridGeometry& g) {
+  // Flat, so that all of it is compiled for this instruction set; and long, so that it and weigh() stand here once.
+  HWY_NOINLINE HWY_FLATTEN TORCH_SIMD void find(const T* grid, const T* tangents, const GridGeometry& g) {
     inside = true;
     for (int64_t p = 0; p < count; ++p) {
       Taps taps;
@@ -100,7 +100,7 @@ struct Part {
   }
 
   // sums[p] = the value at each place, by `weights`
-  TORCH_SIMD void weigh(T* sums, const T* plane, const Weights& weights) const {
+  HWY_NOINLINE TORCH_SIMD void weigh(T* sums, const T* plane, const Weights& weights) const {
     const hn::ScalableTag<T> d;
     for (int64_t p = 0; p < count; p += static_cast<int64_t>(hn::Lanes(d))) {
       auto sum = hn::Zero(d);
