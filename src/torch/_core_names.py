@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+from types import SimpleNamespace
 from typing import Any, NoReturn
 
 import torch
+from torch._function_schema import Argument as Argument, FunctionSchema as FunctionSchema
+from torch._ops import Tag as Tag
 
 
 def _log_api_usage_once(name: str) -> None:
@@ -46,6 +49,8 @@ def _never(*args: Any, **kwargs: Any) -> bool:
 
 
 DeviceObjType = torch.device
+# PyTorch's questions about instructions of the processor; who finds none goes the general way.
+_cpu = SimpleNamespace()
 
 
 def _shape_as_tensor(self: torch.Tensor) -> torch.Tensor:

@@ -7,17 +7,21 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import _C
+from torch._op_overload import OpOverload
 from torch._operator_schemas import parameters_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
 
-class OperatorBase:
+class OperatorBase(OpOverload):
     """An operator that a program has defined: kernels by type of device, and how its gradient is computed."""
 
     def __init__(self, namespace: str, name: str, schema: str) -> None:
-        self.namespace, self.name, self.schema = namespace, name, schema
+        self.namespace, self._name, self.schema = namespace, name, schema
+        self._schema_text = f"{namespace}::{name}{schema}"
+        self._dispatch_rules = {}
+        self.overloadpacket = self
         self.kernels: dict[str | None, Callable[..., Any]] = {}
         self.autograd: Callable[..., Any] | None = None
         self.fake: Callable[..., Any] | None = None
@@ -33,19 +37,18 @@ class OperatorBase:
     @property
     def qualified_name(self) -> str:
         """ "namespace::name"."""
-        return f"{self.namespace}::{self.name}"
+        return f"{self.namespace}::{self._name}"
 
     def __repr__(self) -> str:
-        return f"<OpOverload(op='{self.namespace}.{self.name}', overload='default')>"
+        return f"<OpOverload(op='{self.namespace}.{self._name}', overload='default')>"
+
+    def __str__(self) -> str:
+        return f"{self.namespace}.{self._name}.default"
 
     @property
     def default(self) -> OperatorBase:
         """The operator itself: it has no other overloads."""
         return self
-
-    @property
-    def _schema(self) -> str:
-        return self.schema
 
     def overloads(self) -> list[str]:
         """The names of its overloads."""
@@ -89,6 +92,9 @@ class OperatorBase:
 
     def _run(self, values: tuple[Any, ...], tensors: Sequence[torch.Tensor] | None = None) -> Any:
         found = _tensors_of(values) if tensors is None else tensors
+        if _C._len_torch_dispatch_stack() or torch._ops.answering(found):
+            with torch.no_grad():
+                return torch._ops.ask(self, *self.split_values(values))
         device = next((tensor.device.type for tensor in found), "cpu")
         kernel = self.kernels.get(device)
         if kernel is None and device == "meta" and self.fake is not None:
@@ -139,5 +145,5 @@ def _make_function(operator: OperatorBase) -> type[torch.autograd.Function]:
 
     members = {"forward": staticmethod(forward), "backward": staticmethod(backward)}
     return type(
-        f"GeneratedBackwardFor_{operator.namespace}_{operator.name}_default", (torch.autograd.Function,), members
+        f"GeneratedBackwardFor_{operator.namespace}_{operator._name}_default", (torch.autograd.Function,), members
     )

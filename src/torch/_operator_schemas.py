@@ -102,25 +102,30 @@ def parameters_of(schema: str) -> tuple[list[tuple[str, Any]], int]:
     if match is None:
         raise RuntimeError(f"expected a schema such as `(Tensor x) -> Tensor`, but got `{schema}`")
     parameters: list[tuple[str, Any]] = []
-    depth, start, texts = 0, 0, []
-    inner = match[1]
-    for place, letter in enumerate(f"{inner},"):
-        depth += (letter in "([") - (letter in ")]")
-        if letter == "," and depth == 0:
-            texts.append(inner[start:place].strip())
-            start = place + 1
     positional = None
-    for text in filter(None, texts):
+    for text in split_declarations(match[1]):
         if text == "*":
             positional = len(parameters)
             continue
         declaration, _, default = text.partition("=")
         name = declaration.split()[-1]
-        parameters.append((name, _default_of(default) if default else inspect.Parameter.empty))
+        parameters.append((name, default_of(default) if default else inspect.Parameter.empty))
     return parameters, len(parameters) if positional is None else positional
 
 
-def _default_of(text: str) -> Any:
+def split_declarations(text: str) -> list[str]:
+    """The parts of "Tensor x, *, float y=1.0"."""
+    depth, start, parts = 0, 0, []
+    for place, letter in enumerate(f"{text},"):
+        depth += (letter in "([") - (letter in ")]")
+        if letter == "," and depth == 0:
+            parts.append(text[start:place].strip())
+            start = place + 1
+    return [part for part in parts if part]
+
+
+def default_of(text: str) -> Any:
+    """The value of a schema's default: `1`, `None`, `[0, 1]`, `'none'`, `long`."""
     text = text.strip()
     try:
         return ast.literal_eval(text)

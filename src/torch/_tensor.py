@@ -24,6 +24,14 @@ class Tensor(_C.TensorBase):
     __rdiv__ = _C.TensorBase.__rtruediv__
     __idiv__ = _C.TensorBase.__itruediv__
     _make_subclass = staticmethod(_C._make_subclass)
+    __torch_dispatch__ = _C._disabled_torch_dispatch_impl
+
+    @staticmethod
+    def _make_wrapper_subclass(cls: type[Tensor], size: Sequence[int], *args: Any, **options: Any) -> Any:
+        """A tensor of a class with `__torch_dispatch__` that has a shape, a dtype and a device, but no memory."""
+        from torch import _utils
+
+        return _utils.make_wrapper_subclass(cls, size, *args, **options)
 
     @classmethod
     def __torch_function__(

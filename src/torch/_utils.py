@@ -86,6 +86,50 @@ def _rebuild_meta_tensor_no_storage(
     return tensor.requires_grad_(requires_grad)
 
 
+def make_wrapper_subclass(
+    cls: type[Tensor],
+    size: Sequence[int],
+    strides: Sequence[int] | None = None,
+    storage_offset: int | None = None,
+    memory_format: torch.memory_format | None = None,
+    dtype: torch.dtype | None = None,
+    layout: torch.layout = torch.strided,
+    device: torch.device | str | None = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+    **policies: Any,
+) -> Any:
+    """`Tensor._make_wrapper_subclass`."""
+    if layout is not torch.strided:
+        raise NotImplementedError(f"_make_wrapper_subclass: a tensor of the layout {layout}")
+    named = sorted(name for name, value in policies.items() if value not in (None, False))
+    if named:
+        raise NotImplementedError(f"_make_wrapper_subclass: {named[0]} is not supported")
+    if strides is None:
+        with torch._C._DisableTorchDispatch():
+            order = memory_format or torch.contiguous_format
+            strides = torch.empty(tuple(size), device="meta", memory_format=order).stride()
+    place = torch.device(device) if device is not None else torch.get_default_device()
+    wanted = dtype or torch.get_default_dtype()
+    return torch._C._make_wrapper(cls, tuple(size), tuple(strides), storage_offset or 0, wanted, place, requires_grad)
+
+
+def _rebuild_wrapper_subclass(
+    cls: Any,
+    dtype: torch.dtype,
+    size: Sequence[int],
+    stride: Sequence[int],
+    storage_offset: int,
+    layout: torch.layout,
+    device: torch.device | str,
+    requires_grad: bool,
+) -> Tensor:
+    """A tensor of a class with `__torch_dispatch__`; what it is made of are its attributes."""
+    options: dict[str, Any] = {"storage_offset": storage_offset, "layout": layout, "requires_grad": requires_grad}
+    made: Tensor = torch.Tensor._make_wrapper_subclass(cls, size, strides=stride, dtype=dtype, device=device, **options)
+    return made
+
+
 def _rebuild_parameter(data: Tensor, requires_grad: bool, backward_hooks: object) -> Tensor:
     if backward_hooks:
         raise NotImplementedError("this pickle holds backward hooks; register them again after loading instead")
@@ -139,6 +183,10 @@ def reduce_tensor(tensor: Tensor) -> tuple[Any, ...]:
     if isinstance(tensor, torch.nn.Parameter):
         inner = tensor.detach()
         return _rebuild_parameter, (inner, tensor.requires_grad, OrderedDict())
+    if torch._C._class_dispatches(type(tensor)):
+        place = (tuple(tensor.shape), tensor.stride(), tensor.storage_offset(), tensor.layout, tensor.device)
+        form = (type(tensor), tensor.dtype, *place, tensor.requires_grad)
+        return _rebuild_from_type_v2, (_rebuild_wrapper_subclass, type(tensor), form, dict(tensor.__dict__) or None)
     if tensor.layout is not torch.strided:
         return _rebuild_sparse_tensor, (tensor.layout, _sparse_parts(tensor))
     by_bytes = tensor.dtype in (torch.uint16, torch.uint32, torch.uint64)
@@ -176,7 +224,9 @@ def deepcopy_tensor(tensor: Tensor, memo: dict[int, Any]) -> Tensor:
         found: Tensor = memo[id(tensor)]
         return found
     with torch.no_grad():
-        if tensor.is_meta:
+        if torch._C._class_dispatches(type(tensor)):
+            result = tensor.clone()
+        elif tensor.is_meta:
             result = torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device=tensor.device)
         elif tensor.layout is not torch.strided:
             result = tensor.clone()
@@ -189,7 +239,14 @@ def deepcopy_tensor(tensor: Tensor, memo: dict[int, Any]) -> Tensor:
                 memo[key] = storage  # type: ignore[index]
             result = torch.empty(0, dtype=tensor.dtype, device=tensor.device)
             result = result.set_(storage, tensor.storage_offset(), tuple(tensor.shape), tensor.stride())
-    if type(tensor) is not torch.Tensor:
+    if torch._C._class_dispatches(type(tensor)):
+        if type(result) is not type(tensor):
+            raise RuntimeError(
+                f"The default implementation of __deepcopy__() for {type(tensor).__name__} needs a clone() that "
+                f"returns an instance of the same type, but it returned {type(result).__name__}"
+            )
+        result.requires_grad_(tensor.requires_grad)
+    elif type(tensor) is not torch.Tensor:
         result = torch._C._make_subclass(type(tensor), result, tensor.requires_grad)
     elif tensor.requires_grad:
         result.requires_grad_()
@@ -199,6 +256,11 @@ def deepcopy_tensor(tensor: Tensor, memo: dict[int, Any]) -> Tensor:
     if tensor.__dict__:
         result.__dict__.update(deepcopy(tensor.__dict__, memo))
     return result
+
+
+def _has_compatible_shallow_copy_type(input: Tensor, from_: Tensor) -> bool:
+    """Whether `input.data = from_` is possible: the layouts are alike."""
+    return input.layout is from_.layout
 
 
 def storage_bytes(storage: torch.UntypedStorage) -> Tensor:

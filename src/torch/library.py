@@ -117,7 +117,7 @@ class Library:
     ) -> None:
         """A kernel for a dispatch key: CPU, CUDA, Meta, a Composite one (all), or Autograd."""
         key = dispatch_key or self.dispatch_key
-        text = op_name if isinstance(op_name, str) else _find(op_name).name
+        text = op_name if isinstance(op_name, str) else _find(op_name)._name
         if not key.startswith("Autograd") and key not in _KEYS:
             raise NotImplementedError(
                 f"Library.impl: there is no dispatch key {key} here; {', '.join(filter(None, _KEYS))}"
@@ -234,8 +234,13 @@ def register_autograd(
 
 
 def register_torch_dispatch(op: Any, torch_dispatch_class: Any, func: Any = None, /, *, lib: Any = None) -> Any:
-    """Accepted: there is no `__torch_dispatch__` here that would ask."""
-    return (lambda function: function) if func is None else func
+    """What a mode, or a class of tensors, answers for an operator: `func(mode_or_class, func, types, args, kwargs)`."""
+
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        _find(op)._dispatch_rules[torch_dispatch_class] = function
+        return function
+
+    return register if func is None else register(func)
 
 
 def register_vmap(op: Any, func: Callable[..., Any] | None = None, /, *, lib: Library | None = None) -> Any:
@@ -284,7 +289,7 @@ class CustomOpDef:
 
     def __init__(self, operator: OperatorBase, function: Callable[..., Any]) -> None:
         self._operator = operator
-        self._name = operator.name
+        self._name = operator._name
         self._qualname = operator.qualified_name
         self._schema = operator.schema
         self._init_fn = function
@@ -318,7 +323,7 @@ class CustomOpDef:
         register_autograd(self._operator, backward, setup_context=setup_context)
 
     def register_torch_dispatch(self, torch_dispatch_class: Any, fn: Any = None, /) -> Any:
-        """Accepted, and never asked."""
+        """What a mode, or the class of a tensor, answers for it."""
         return register_torch_dispatch(self._operator, torch_dispatch_class, fn)
 
     def register_vmap(self, func: Callable[..., Any] | None = None) -> Any:

@@ -122,9 +122,14 @@ def cpp_arguments(schema: FunctionSchema, public: bool) -> tuple[CppArgument, ..
     return tuple(result)
 
 
+def result_types(schema: FunctionSchema) -> tuple[str, ...]:
+    """The C++ type of each result."""
+    return tuple(_single_result(result.type) for result in schema.returns)
+
+
 def result_type(schema: FunctionSchema) -> str:
     """The C++ type of what a schema returns."""
-    types = [_single_result(result.type) for result in schema.returns]
+    types = result_types(schema)
     if not types:
         return "void"
     return types[0] if len(types) == 1 else f"::std::tuple<{', '.join(types)}>"

@@ -224,7 +224,8 @@ class NativeFunction:
     `impl` is the function's name in namespace at::native. `extra_faces` are those that it has beside itself. `numbers`
     names Tensor arguments for which a number may be given, which is wrapped as a 0-dim tensor. `aliases` are further
     names of all its faces. `sparse` says what becomes of sparse tensors: SPARSE_ANY, SPARSE_VALUES, the name of a
-    function in namespace at::native, or "" if they are refused.
+    function in namespace at::native, or "" if they are refused. `dispatched_whole`: a composite function that
+    `__torch_dispatch__` sees, not its parts.
     """
 
     schema: FunctionSchema
@@ -239,6 +240,7 @@ class NativeFunction:
     python_module: PythonModule = PythonModule.TORCH
     sparse: str = ""
     numbers_alone: bool = False
+    dispatched_whole: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:

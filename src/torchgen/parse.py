@@ -39,8 +39,11 @@ BACKENDS = ("CPU", "CUDA")
 NUMBERS_ALONE = "alone"
 """The word of `numbers` that says that all of them may be given as numbers at once."""
 
+DISPATCHED_WHOLE = "whole"
+"""The word of `dispatch`."""
+
 _FUNCTION_KEYS = ("func", "variants", "python_module", "kind", "impl", "aliases", "faces", "numbers", "kernels",
-                  "sparse")  # fmt: skip
+                  "sparse", "dispatch")  # fmt: skip
 _KERNEL_KEYS = ("kernel", "backends")
 _DOCSTRING_KEYS = ("function", "text", "example")
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -194,6 +197,11 @@ def _parse_function(entry: Entry, known_kernels: set[str]) -> NativeFunction:
         raise DeclarationError(
             entry.where("sparse"), f"`{schema.full_name}` must return one `Tensor` to work on values"
         )
+    dispatch = entry.text("dispatch", "")
+    if dispatch and (dispatch != DISPATCHED_WHOLE or kind is not Kind.COMPOSITE):
+        raise DeclarationError(
+            entry.where("dispatch"), f"`dispatch` may say `{DISPATCHED_WHOLE}` of a composite function, nothing else"
+        )
     return NativeFunction(
         schema,
         frozenset(variants),
@@ -207,6 +215,7 @@ def _parse_function(entry: Entry, known_kernels: set[str]) -> NativeFunction:
         python_module,
         sparse,
         NUMBERS_ALONE in words,
+        dispatch == DISPATCHED_WHOLE,
     )
 
 

@@ -142,7 +142,7 @@ class PythonFunction:
 
 
 def python_functions(declarations: Declarations) -> tuple[PythonFunction, ...]:
-    """Every Python name that has an overload, in alphabetical order."""
+    """Every name with its overloads, in alphabetical order; torch.ops.aten calls also those that nothing else shows."""
     by_name: dict[str, list[PythonOverload]] = defaultdict(list)
     counts: dict[str, int] = defaultdict(int)
     for function in declarations.functions:
@@ -157,9 +157,7 @@ def python_functions(declarations: Declarations) -> tuple[PythonFunction, ...]:
                     codes[kind] = f"{python_name}_{counts[python_name]}"
                     counts[python_name] += 1
                 out_face = plain.get(FaceKind.OUT) if kind is FaceKind.SELF else None
-                overload = _overload(codes[kind], plain[kind], out_face)
-                if overload.is_function or overload.is_method:
-                    by_name[python_name].append(overload)
+                by_name[python_name].append(_overload(codes[kind], plain[kind], out_face))
     return tuple(PythonFunction(name, tuple(overloads)) for name, overloads in sorted(by_name.items()))
 
 

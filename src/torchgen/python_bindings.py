@@ -96,7 +96,17 @@ def outputs(declarations: Declarations) -> Iterator[Output]:
             registrations="\n".join(_return_type_registration(name, fields) for name, fields in tuples.items()),
         ),
     )
+    yield Output(FOLDER / "python_schemas.cpp", fill("python_schemas.cpp", rows="\n".join(_schema_rows(functions))))
     yield from python_stubs.outputs(declarations, functions)
+
+
+def _schema_rows(functions: Sequence[PythonFunction]) -> Iterator[str]:
+    """The operators by their schemas; of an out= form that of its function is called, with `out`."""
+    for function in functions:
+        for place, overload in enumerate(function.overloads):
+            for face in (overload.face, overload.out_face):
+                if face is not None and not function.is_alias:
+                    yield f"    {{{_text(str(face.schema))}, &callables::{function.name}, {place}}},"
 
 
 def _text(value: str) -> str:

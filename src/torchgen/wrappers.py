@@ -2,6 +2,7 @@
 
 Each is two functions, so that the usual case stays small: `add` tests whether a gradient is asked for and otherwise
 calls the native function; `add_Tensor_recorded` makes the node, saves what it needs, and calls it with grad mode off.
+Between the two, `add_Tensor_asked` hands the call to `__torch_dispatch__` (autograd/dispatch.h) where that is in use.
 """
 
 from __future__ import annotations
@@ -30,20 +31,25 @@ def wrapper(face: Face, node: NodeClass | None) -> str:
     if face.kind is FaceKind.OUT:
         names = [out.name for out in face.out_arguments]
         result = names[0] if len(names) == 1 else f"{{{', '.join(names)}}}"
-        body = [*refusal, *_guard(face), *_check_out(face, node), *_run(face), f"return {result};"]
-        return _define(signature, body)
+        asked = [f"if (C10_UNLIKELY(dispatch::in_use()) && {_asked_call(face)}) return {result};"]
+        body = [*refusal, *_check_out(face, node), *asked, *_guard(face), *_run(face), f"return {result};"]
+        return f"{_asked(face)}\n\n{_define(signature, body)}"
     if face.kind is FaceKind.INPLACE and face.native.kind is not Kind.STRUCTURED:
-        tensors = [item.name for item in face.schema.arguments if item.type.is_tensor or item.type.is_tensor_list]
         # What is recorded may need the values that are about to be overwritten.
-        kept = f"before_write(self, any_tracked({', '.join(tensors)}))"
-        return _define(signature, [f"return write_in_place(self, at::{_plain_call(face, self=kept)});"])
+        kept = f"before_write(self, any_tracked({_tensors(face)}))"
+        body = [*_ask_for_whole(face), f"return write_in_place(self, at::{_plain_call(face, self=kept)});"]
+        return f"{_asked(face)}\n\n{_define(signature, body)}"
     if face.native.kind is Kind.COMPOSITE:
         call = _native_call(face)
-        return _define(signature, [f"return as_result({call});" if _is_new(face) else f"return {call};"])
+        body = [f"return as_result({call});" if _is_new(face) else f"return {call};"]
+        if not face.native.dispatched_whole:
+            return _define(signature, body)
+        return f"{_asked(face)}\n\n{_define(signature, [*_ask_for_whole(face), *body])}"
     check = _check_inplace_without_formula(face) if node is None else []
-    body = _guard(face) + check + _run(face) + [*_finish(face), f"return {_returned(face)};"]
+    body = [*check, *_ask(face), *_guard(face), *_run(face), *_finish(face), f"return {_returned(face)};"]
+    description = f"{_asked(face)}\n\n"
     if node is None:
-        return _define(signature, refusal + body)
+        return description + _define(signature, refusal + body)
     name = f"{face.schema.full_name.replace('.', '_')}_recorded"
     test = f"any_tracked({_differentiable_inputs(node)})"
     if face.is_inplace:
@@ -52,11 +58,77 @@ def wrapper(face: Face, node: NodeClass | None) -> str:
     test = f"if (C10_UNLIKELY({test})) {{"
     call = f"  return {name}({api.pass_on(signature.arguments)});"
     recorded = _define(api.Signature(signature.result, name, signature.arguments), _recorded(face, node))
-    return f"static C10_NOINLINE {recorded}\n\n" + _define(signature, [*refusal, test, call, "}", *body])
+    return description + f"static C10_NOINLINE {recorded}\n\n" + _define(signature, [*refusal, test, call, "}", *body])
 
 
 def _define(signature: api.Signature, lines: list[str]) -> str:
     return "\n".join([f"{signature.declaration()} {{", *(f"  {line}" for line in lines), "}"])
+
+
+def _tensors(face: Face) -> str:
+    return ", ".join(item.name for item in face.schema.arguments if item.type.is_tensor or item.type.is_tensor_list)
+
+
+def _written(face: Face) -> list[str]:
+    """What a face writes to, and returns."""
+    if face.kind is FaceKind.OUT:
+        return [out.name for out in face.out_arguments]
+    return ["self"] if face.is_inplace else []
+
+
+def _asked(face: Face) -> str:
+    """The function that describes a call to `__torch_dispatch__`, and says whether somebody has answered it."""
+    arguments = [*api.cpp_arguments(face.schema, public=True)]
+    written = _written(face)
+    results = [] if written or not face.schema.returns else list(_result_names(face))
+    types = api.result_types(face.schema) if results else ()
+    parameters = [f"{kind}& {name}" for kind, name in zip(types, results)]
+    parameters += [argument.declaration(with_default=False) for argument in arguments]
+    names = ", ".join(argument.name for argument in arguments)
+    what = f'"{face.schema.full_name}", {{{names}}}'
+    if written:
+        call = f"dispatch::ask_to_write({what}, {{{', '.join(f'&{name}' for name in written)}}})"
+    else:
+        call = f"dispatch::ask({what}, {{{', '.join(results)}}})"
+    return f"static C10_NOINLINE bool {_asked_name(face)}({', '.join(parameters)}) {{\n  return {call};\n}}"
+
+
+def _asked_name(face: Face) -> str:
+    return f"{face.schema.full_name.replace('.', '_')}_asked"
+
+
+def _asked_call(face: Face) -> str:
+    results = [] if _written(face) or not face.schema.returns else list(_result_names(face))
+    names = [argument.name for argument in api.cpp_arguments(face.schema, public=True)]
+    return f"{_asked_name(face)}({', '.join(results + names)})"
+
+
+def _declared(face: Face) -> list[str]:
+    """The results of a face that writes to no argument, declared."""
+    if _written(face) or not face.schema.returns:
+        return []
+    initial = {"int64_t": " = 0", "double": " = 0", "bool": " = false"}
+    types = api.result_types(face.schema)
+    return [f"{kind} {name}{initial.get(kind, '')};" for kind, name in zip(types, _result_names(face))]
+
+
+def _ask(face: Face, condition: str = "C10_UNLIKELY(dispatch::in_use())") -> list[str]:
+    """The answer of `__torch_dispatch__`, where there is one, in place of all that follows."""
+    declared = _declared(face)
+    if not declared:
+        returned = " self" if _written(face) else ""
+        return [f"if ({condition} && {_asked_call(face)}) return{returned};"]
+    lines = [*declared, f"if ({_asked_call(face)}) {{", *(f"  {line}" for line in _finish(face))]
+    lines += [f"  return {_returned(face)};", "}"]
+    return [f"if ({condition}) {{", *(f"  {line}" for line in lines), "}"]
+
+
+def _ask_for_whole(face: Face) -> list[str]:
+    """The same for what is made of other functions, and is differentiated through them: there those are asked for."""
+    tensors = _tensors(face)
+    if not tensors:
+        return _ask(face)
+    return _ask(face, f"C10_UNLIKELY(dispatch::in_use()) && !any_tracked({tensors})")
 
 
 def _alias_face(face: Face) -> str:
@@ -235,7 +307,8 @@ def _recorded(face: Face, node: NodeClass) -> list[str]:
     declared = [run.pop(0)] if run[0] == "Tensor result;" else []
     if not face.is_inplace and not declared:
         declared, run = _declare_results(face)
-    native = ["  const NoGradGuard no_grad;", *(f"  {line}" for line in _guard(face) + run)]
+    unasked = f"if (C10_LIKELY(!dispatch::in_use() || !{_asked_call(face)})) {{"
+    native = ["  const NoGradGuard no_grad;", f"  {unasked}", *(f"    {line}" for line in _guard(face) + run), "  }"]
     finish = _finish(face)
     if is_linear:
         lines += [*declared, "{", *native, "}", *finish]

@@ -217,14 +217,6 @@ def test_formulas_of_programs_count() -> None:
     assert counter.get_total_flops() == 15
 
 
-def test_modes_below_autograd_refuse() -> None:
-    from torch.utils._python_dispatch import TorchDispatchMode, is_traceable_wrapper_subclass
-
-    with pytest.raises(NotImplementedError, match="TorchFunctionMode"), TorchDispatchMode():
-        pass
-    assert not is_traceable_wrapper_subclass(torch.ones(1))
-
-
 def test_weak_keys_go_with_their_object() -> None:
     x = torch.ones(2)
     mapping = WeakIdKeyDictionary({x: 1})

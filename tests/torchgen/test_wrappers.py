@@ -51,6 +51,10 @@ def test_structured(wrappers: Wrap) -> None:
     expect(
         wrappers(MUL, MUL_FORMULAS)[0],
         """
+        static C10_NOINLINE bool mul_Tensor_asked(Tensor& result, const Tensor& self, const Tensor& other) {
+          return dispatch::ask("mul.Tensor", {self, other}, {result});
+        }
+
         static C10_NOINLINE Tensor mul_Tensor_recorded(const Tensor& self, const Tensor& other) {
           Recording recording(self, other);
           auto node = make_node<MulBackward0>();
@@ -62,8 +66,10 @@ def test_structured(wrappers: Wrap) -> None:
             result = at::mul(self, other);
           } else {
             const NoGradGuard no_grad;
-            const c10::DeviceGuard device_guard(device_of(self));
-            native::mul(self, other, result);
+            if (C10_LIKELY(!dispatch::in_use() || !mul_Tensor_asked(result, self, other))) {
+              const c10::DeviceGuard device_guard(device_of(self));
+              native::mul(self, other, result);
+            }
           }
           recording.set_history(result, node);
           recording.propagate(*node, {result});
@@ -74,6 +80,12 @@ def test_structured(wrappers: Wrap) -> None:
           if (C10_UNLIKELY(any_sparse(self, other))) refuse_sparse("mul.Tensor", self, other);
           if (C10_UNLIKELY(any_tracked(self, other))) {
             return mul_Tensor_recorded(self, other);
+          }
+          if (C10_UNLIKELY(dispatch::in_use())) {
+            Tensor result;
+            if (mul_Tensor_asked(result, self, other)) {
+              return result;
+            }
           }
           const c10::DeviceGuard device_guard(device_of(self));
           Tensor result;
@@ -99,6 +111,10 @@ def test_in_place_keeps_a_copy_of_self(wrappers: Wrap) -> None:
     expect(
         wrappers(MUL, MUL_FORMULAS)[2],
         """
+        static C10_NOINLINE bool mul__Tensor_asked(Tensor& self, const Tensor& other) {
+          return dispatch::ask_to_write("mul_.Tensor", {self, other}, {&self});
+        }
+
         static C10_NOINLINE Tensor& mul__Tensor_recorded(Tensor& self, const Tensor& other) {
           Recording recording(self, other);
           if (recording.is_recorded()) check_inplace(self);
@@ -110,9 +126,11 @@ def test_in_place_keeps_a_copy_of_self(wrappers: Wrap) -> None:
             at::mul_(self, other);
           } else {
             const NoGradGuard no_grad;
-            const c10::DeviceGuard device_guard(device_of(self));
-            native::mul(self, other, self);
-            self.impl()->bump_version();
+            if (C10_LIKELY(!dispatch::in_use() || !mul__Tensor_asked(self, other))) {
+              const c10::DeviceGuard device_guard(device_of(self));
+              native::mul(self, other, self);
+              self.impl()->bump_version();
+            }
           }
           recording.rebase_history(self, node);
           recording.propagate(*node, {self}, true);
@@ -124,6 +142,7 @@ def test_in_place_keeps_a_copy_of_self(wrappers: Wrap) -> None:
           if (C10_UNLIKELY(any_tracked(self, other) && is_differentiable(self))) {
             return mul__Tensor_recorded(self, other);
           }
+          if (C10_UNLIKELY(dispatch::in_use()) && mul__Tensor_asked(self, other)) return self;
           const c10::DeviceGuard device_guard(device_of(self));
           native::mul(self, other, self);
           self.impl()->bump_version();
@@ -137,10 +156,15 @@ def test_out_refuses_gradients(wrappers: Wrap) -> None:
     expect(
         wrappers(MUL, MUL_FORMULAS)[4],
         """
+        static C10_NOINLINE bool mul_Tensor_out_asked(const Tensor& self, const Tensor& other, Tensor& out) {
+          return dispatch::ask_to_write("mul.Tensor_out", {self, other, out}, {&out});
+        }
+
         Tensor& mul_out(Tensor& out, const Tensor& self, const Tensor& other) {
           if (C10_UNLIKELY(any_sparse(out, self, other))) refuse_sparse("mul.Tensor", out, self, other);
-          const c10::DeviceGuard device_guard(device_of(self));
           check_out("mul", self, other, out);
+          if (C10_UNLIKELY(dispatch::in_use()) && mul_Tensor_out_asked(self, other, out)) return out;
+          const c10::DeviceGuard device_guard(device_of(self));
           native::mul(self, other, out);
           out.impl()->bump_version();
           return out;
@@ -169,9 +193,14 @@ def test_out_of_a_composite_takes_the_result(wrappers: Wrap) -> None:
     expect(
         out,
         """
+        static C10_NOINLINE bool hstack_out_asked(TensorList tensors, Tensor& out) {
+          return dispatch::ask_to_write("hstack.out", {tensors, out}, {&out});
+        }
+
         Tensor& hstack_out(Tensor& out, TensorList tensors) {
-          const c10::DeviceGuard device_guard(device_of(out));
           check_out("hstack", tensors, out);
+          if (C10_UNLIKELY(dispatch::in_use()) && hstack_out_asked(tensors, out)) return out;
+          const c10::DeviceGuard device_guard(device_of(out));
           write_out(out, native::hstack(tensors));
           out.impl()->bump_version();
           return out;
@@ -185,6 +214,10 @@ def test_a_view_is_marked_outside_of_the_scope_without_grad(wrappers: Wrap) -> N
     expect(
         text,
         """
+        static C10_NOINLINE bool t_asked(Tensor& result, const Tensor& self) {
+          return dispatch::ask("t", {self}, {result});
+        }
+
         static C10_NOINLINE Tensor t_recorded(const Tensor& self) {
           Recording recording(self);
           if (recording.is_repeated()) {
@@ -195,8 +228,10 @@ def test_a_view_is_marked_outside_of_the_scope_without_grad(wrappers: Wrap) -> N
           Tensor result;
           {
             const NoGradGuard no_grad;
-            const c10::DeviceGuard device_guard(device_of(self));
-            result = native::t(self);
+            if (C10_LIKELY(!dispatch::in_use() || !t_asked(result, self))) {
+              const c10::DeviceGuard device_guard(device_of(self));
+              result = native::t(self);
+            }
           }
           result = as_view(self, std::move(result));
           recording.set_history(result, node);
@@ -207,6 +242,13 @@ def test_a_view_is_marked_outside_of_the_scope_without_grad(wrappers: Wrap) -> N
           if (C10_UNLIKELY(any_sparse(self))) refuse_sparse("t", self);
           if (C10_UNLIKELY(any_tracked(self))) {
             return t_recorded(self);
+          }
+          if (C10_UNLIKELY(dispatch::in_use())) {
+            Tensor result;
+            if (t_asked(result, self)) {
+              result = as_view(self, std::move(result));
+              return result;
+            }
           }
           const c10::DeviceGuard device_guard(device_of(self));
           Tensor result = native::t(self);
@@ -248,14 +290,47 @@ def test_composite_only_passes_on(wrappers: Wrap) -> None:
     )
 
 
+def test_a_composite_that_is_dispatched_whole(wrappers: Wrap) -> None:
+    entry = "- func: stack(Tensor[] tensors) -> Tensor\n  kind: composite\n  dispatch: whole\n"
+    expect(
+        wrappers(entry)[0],
+        """
+        static C10_NOINLINE bool stack_asked(Tensor& result, TensorList tensors) {
+          return dispatch::ask("stack", {tensors}, {result});
+        }
+
+        Tensor stack(TensorList tensors) {
+          if (C10_UNLIKELY(dispatch::in_use()) && !any_tracked(tensors)) {
+            Tensor result;
+            if (stack_asked(result, tensors)) {
+              return result;
+            }
+          }
+          return as_result(native::stack(tensors));
+        }
+        """,
+    )
+
+
 def test_factories_honour_requires_grad(wrappers: Wrap) -> None:
     factory = "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
     (text,) = wrappers(f"- func: zeros(int[] size, *, {factory}) -> Tensor\n  kind: native\n", "")
     expect(
         text,
         """
+        static C10_NOINLINE bool zeros_asked(Tensor& result, IntArrayRef size, const TensorOptions& options) {
+          return dispatch::ask("zeros", {size, options}, {result});
+        }
+
         Tensor zeros(IntArrayRef size, const TensorOptions& options) {
           if (C10_UNLIKELY(any_sparse(options))) refuse_sparse("zeros", options);
+          if (C10_UNLIKELY(dispatch::in_use())) {
+            Tensor result;
+            if (zeros_asked(result, size, options)) {
+              if (options.requires_grad()) result.requires_grad_(true);
+              return result;
+            }
+          }
           Tensor result = native::zeros(size, options);
           if (options.requires_grad()) result.requires_grad_(true);
           return result;

@@ -48,8 +48,10 @@ void TensorImpl::check_inference_write() const {
 void TensorImpl::set_pyobj_release_hook(void (*hook)(void*)) { pyobj_release_hook.store(hook); }
 
 void TensorImpl::throw_no_storage() const {
-  throw NotImplementedError(detail::concatenate("Cannot access storage of ",
-                                                layout() == kSparse ? "SparseTensorImpl" : "SparseCsrTensorImpl"));
+  const char* what = layout() == kStrided ? "a tensor without memory, whose class answers for it"
+                     : layout() == kSparse ? "SparseTensorImpl"
+                                           : "SparseCsrTensorImpl";
+  throw NotImplementedError(detail::concatenate("Cannot access storage of ", what));
 }
 
 void TensorImpl::throw_no_data() const {
@@ -58,8 +60,10 @@ void TensorImpl::throw_no_data() const {
 
 void TensorImpl::set_sparse(SparseParts parts, IntArrayRef sizes) {
   checked_numel(sizes);
-  dtype_ = parts.values->dtype();
-  device_ = parts.values->device();
+  if (parts.values) {  // the wrappers of torch/csrc/autograd/dispatch.h have none
+    dtype_ = parts.values->dtype();
+    device_ = parts.values->device();
+  }
   sparse_ = std::make_unique<SparseParts>(std::move(parts));
   sizes_.assign(sizes);
   strides_.resize(sizes.size());

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import contextmanager
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -41,3 +42,4 @@ guard_nn_modules = True
 inline_inbuilt_nn_modules = True
 allow_rnn = False
 disable = False
+triton = SimpleNamespace(unique_kernel_names=True, cudagraphs=False)

@@ -9,6 +9,7 @@
 #include <torch/csrc/utils/autocast.h>
 #include <torch/csrc/utils/calls.h>
 #include <torch/csrc/utils/overrides.h>
+#include <torch/csrc/utils/python_dispatch.h>
 #include <torch/csrc/utils/tensor_new.h>
 
 #include <aten/Context.h>
@@ -76,6 +77,7 @@ PyObject* make_module() {
   PyObject* self = module.get();
   register_exceptions(self);
   register_overrides(self);
+  register_dispatch(self);
   register_dtype(self);
   register_device(self);
   register_layout(self);

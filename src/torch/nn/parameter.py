@@ -28,7 +28,8 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
             data = torch.empty(0)
         if not isinstance(data, Tensor):
             raise TypeError(f"Parameter data must be a Tensor, not {type(data).__name__}: use torch.tensor(...)")
-        if type(data) is Tensor or type(data).__torch_function__ is _C._disabled_torch_function_impl:
+        opted_out = type(data).__torch_function__ is _C._disabled_torch_function_impl
+        if type(data) is Tensor or (opted_out and not _C._class_dispatches(type(data))):
             return _C._make_subclass(cls, data.detach(), requires_grad)
         kept: Any = data.detach().requires_grad_(requires_grad)
         if type(kept) is not type(data):

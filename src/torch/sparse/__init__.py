@@ -7,6 +7,7 @@ values that are not zero and their places. `torch.sparse_coo_tensor` and its lik
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 import torch
@@ -110,6 +111,9 @@ def spdiags(diagonals: Tensor, offsets: Tensor, shape: tuple[int, int], layout: 
 
 
 def __getattr__(name: str) -> object:
+    if "Semi" in name or name.startswith(("semi_", "to_sparse_semi")):
+        module = import_module("torch.sparse.semi_structured")
+        return module if name == "semi_structured" else getattr(module, name)
     if name.endswith("Tensor"):
         from torch import _legacy
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from torch import _bindings
+from torch import _C, _bindings
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -31,12 +31,16 @@ def swap_tensors(t1: Tensor, t2: Tensor) -> None:
     for which, tensor in (("t1", t1), ("t2", t2)):
         if weakref.getweakrefs(tensor):
             raise RuntimeError(f"Cannot swap {which} because it has weakref associated with it")
+    answers = any(_C._class_dispatches(type(tensor)) for tensor in (t1, t2))
     t1.__class__, t2.__class__ = t2.__class__, t1.__class__
     for key in {*t1.__dict__, *t2.__dict__}:
         first, second = (tensor.__dict__.pop(key, _ABSENT) for tensor in (t1, t2))
         for tensor, value in ((t1, second), (t2, first)):
             if value is not _ABSENT:
                 tensor.__dict__[key] = value
+    if answers:  # one of them may have no data to exchange
+        _C._swap_tensor_impl(t1, t2)
+        return
     first_grad, second_grad = t1.grad, t2.grad
     t1.grad = t2.grad = None
     first_requires, second_requires = t1.requires_grad, t2.requires_grad

@@ -239,10 +239,12 @@ def create_selective_checkpoint_contexts(
                 raise ValueError(
                     f"Expected op in `op_list` to be an OpOverload but got: {operator} of type {type(operator)}."
                 )
-        listed = list(policy_fn_or_list)
+        # Of functions it is known which operator they are, but not which overload.
+        listed = [getattr(operator, "overloadpacket", operator) for operator in policy_fn_or_list]
 
         def policy(context: SelectiveCheckpointContext, operator: Any, *args: Any, **kwargs: Any) -> CheckpointPolicy:
-            return CheckpointPolicy.MUST_SAVE if operator in listed else CheckpointPolicy.PREFER_RECOMPUTE
+            kept = operator.overloadpacket in listed
+            return CheckpointPolicy.MUST_SAVE if kept else CheckpointPolicy.PREFER_RECOMPUTE
 
     elif callable(policy_fn_or_list):
         policy = policy_fn_or_list

@@ -5,6 +5,7 @@
 #include <aten/NativeFunctions.h>
 #include <aten/WrappedScalar.h>
 #include <aten/native/Sparse.h>
+#include <torch/csrc/autograd/dispatch.h>
 #include <torch/csrc/autograd/generated/Nodes.h>
 #include <torch/csrc/autograd/wrapper_tools.h>
 

@@ -34,6 +34,7 @@ PACKAGES = {
     "neuralop": "neuraloperator",
     "nnaudio": "nnAudio",
     "open_clip": "open_clip_torch",
+    "optimum_quanto": "optimum-quanto",
     "ot": "POT",
     "prodigy": "prodigyopt",
     "pyro": "pyro_ppl",

@@ -1,5 +1,6 @@
 #include <torch/csrc/autograd/python_function.h>
 
+#include <torch/csrc/autograd/dispatch.h>
 #include <torch/csrc/autograd/forward_mode.h>
 #include <torch/csrc/autograd/python_variable.h>
 #include <torch/csrc/autograd/variable.h>
@@ -194,7 +195,7 @@ Object attach(const Call& call, PyObject* result, PyObject* const* values, Py_ss
   Object given = Object::borrow(result);
   if (is_argument(result, values, count)) {
     // An argument that comes back must not lose its own history: the result is a view of it.
-    given = Object::steal(wrap(at::Tensor(tensor.impl()->shallow_copy(/*share_version=*/true))));
+    given = Object::steal(wrap(autograd::dispatch::detached(tensor, /*share_version=*/true)));
   }
   const at::Tensor& output = unpack(given.get());
   autograd::set_history(output, call.node);

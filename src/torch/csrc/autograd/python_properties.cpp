@@ -32,7 +32,7 @@ PyObject* get_ndim(PyObject* self, void*) { return PyLong_FromLongLong(unpack(se
 PyObject* get_itemsize(PyObject* self, void*) { return PyLong_FromSize_t(unpack(self).element_size()); }
 PyObject* get_nbytes(PyObject* self, void*) {
   return guarded([&] {
-    TORCH_CHECK(!unpack(self).impl()->sparse(),
+    TORCH_CHECK(unpack(self).layout() == c10::kStrided,
                 "nbytes is not defined for sparse tensors.  If you want the size of the constituent "
                 "tensors, add the nbytes of the indices and values.  If you want the size of the  equivalent dense "
                 "tensor, multiply numel() by element_size()");

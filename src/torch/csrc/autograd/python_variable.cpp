@@ -2,10 +2,12 @@
 
 #include <torch/csrc/autograd/python_variable.h>
 
+#include <torch/csrc/autograd/dispatch.h>
 #include <torch/csrc/autograd/python_hooks.h>
 #include <torch/csrc/autograd/variable.h>
 #include <torch/csrc/exceptions.h>
 #include <torch/csrc/utils/argument_parser.h>
+#include <torch/csrc/utils/python_dispatch.h>
 
 #include <cstddef>
 #include <new>
@@ -166,6 +168,7 @@ PyTypeObject TensorBaseType = make_base_type();
 PyObject* wrap_as(PyTypeObject* type, at::Tensor tensor) {
   PyObject* self = type->tp_alloc(type, 0);
   if (!self) throw PythonError();
+  if (type != tensor_class && class_dispatches(type)) autograd::dispatch::set_in_use();
   TensorObject* object = as_object(self);
   new (&object->tensor) at::Tensor(std::move(tensor));
   object->is_borrowed = false;
@@ -230,7 +233,10 @@ PyObject* make_subclass(PyObject*, PyObject* arguments, PyObject* keywords) {
     if (!PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(type), &TensorBaseType)) {
       raise(PyExc_TypeError, "_make_subclass: cls must be a subclass of torch.Tensor");
     }
-    at::Tensor tensor = unpack(data).variable_data();
+    // Of a plain tensor no mode is asked: making an object is no operator.
+    const at::Tensor& given = unpack(data);
+    const bool is_wrapper = autograd::dispatch::is_wrapper(given);
+    at::Tensor tensor = is_wrapper ? given.variable_data() : at::Tensor(given.impl()->shallow_copy(false));
     tensor.requires_grad_(requires_grad != 0);
     return wrap_as(reinterpret_cast<PyTypeObject*>(type), std::move(tensor));
   });

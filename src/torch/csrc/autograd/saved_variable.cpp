@@ -1,3 +1,4 @@
+#include <torch/csrc/autograd/dispatch.h>
 #include <torch/csrc/autograd/forward_mode.h>
 #include <torch/csrc/autograd/functions/copy_slices.h>
 #include <torch/csrc/autograd/saved_variable.h>
@@ -47,7 +48,7 @@ SavedVariable::SavedVariable(const at::Tensor& variable, bool is_output, bool is
   is_inplace_on_view_ = is_inplace_on_view;
   if (tensor_packer || is_output_) tangents_ = shared_tangents(variable);
   if (tensor_packer) {
-    packed_ = tensor_packer(at::Tensor(variable.impl()->shallow_copy(/*share_version=*/true)));
+    packed_ = tensor_packer(dispatch::detached(variable, /*share_version=*/true));
     if (!is_output_ && requires_grad_) packed_history_ = gradient_edge(variable).function;
     if (is_output_ && is_inplace_on_view) packed_history_ = grad_fn(variable);
     return;
@@ -56,7 +57,7 @@ SavedVariable::SavedVariable(const at::Tensor& variable, bool is_output, bool is
     data_ = variable;
     return;
   }
-  data_ = at::Tensor(variable.impl()->shallow_copy(/*share_version=*/true));
+  data_ = dispatch::detached(variable, /*share_version=*/true);
   if (is_inplace_on_view_) view_history_ = std::static_pointer_cast<CopySlices>(grad_fn(variable._base()));
 }
 
@@ -85,7 +86,7 @@ at::Tensor SavedVariable::unpack(std::shared_ptr<Node> owner) const {
   }
   if (!is_output_) return data_;
   TORCH_INTERNAL_ASSERT(history != nullptr, "a saved result has lost its history");
-  at::Tensor result(data_.impl()->shallow_copy(/*share_version=*/true));
+  at::Tensor result = dispatch::detached(data_, /*share_version=*/true);
   AutogradMeta& meta = meta_of(result);
   meta.grad_fn = history;
   meta.output_nr = output_nr_;
@@ -95,7 +96,7 @@ at::Tensor SavedVariable::unpack(std::shared_ptr<Node> owner) const {
 
 at::Tensor SavedVariable::unpack_packed(std::shared_ptr<Node> owner) const {
   const at::Tensor unpacked = packed_->unpack();
-  at::Tensor result(unpacked.impl()->shallow_copy(/*share_version=*/true));
+  at::Tensor result = dispatch::detached(unpacked, /*share_version=*/true);
   std::shared_ptr<Node> history = packed_history_ ? packed_history_ : is_output_ ? std::move(owner) : nullptr;
   if (history) {
     AutogradMeta& meta = meta_of(result);

@@ -5,6 +5,7 @@
 #include <aten/Tensor.h>
 #include <aten/native/Views.h>
 #include <torch/csrc/autograd/autograd.h>
+#include <torch/csrc/autograd/dispatch.h>
 #include <torch/csrc/autograd/wrapper_tools.h>
 
 namespace at {
@@ -88,7 +89,7 @@ const Tensor& Tensor::_base() const {
   return find_meta(*this)->view->base;
 }
 
-Tensor Tensor::variable_data() const { return Tensor(impl_->shallow_copy(/*share_version=*/false)); }
+Tensor Tensor::variable_data() const { return torch::autograd::dispatch::detached(*this, /*share_version=*/false); }
 
 namespace native {
 

@@ -1,5 +1,6 @@
 #include <torch/csrc/autograd/variable.h>
 
+#include <torch/csrc/autograd/dispatch.h>
 #include <torch/csrc/autograd/forward_mode.h>
 #include <torch/csrc/autograd/functions/accumulate_grad.h>
 #include <torch/csrc/autograd/functions/copy_slices.h>
@@ -151,9 +152,9 @@ void check_inplace(const at::Tensor& self) {
 
 at::Tensor as_view(const at::Tensor& source, at::Tensor result, bool recorded) {
   // A part or an arrangement of a sparse tensor is a new one.
-  const bool is_sparse = source.impl()->sparse() != nullptr;
+  const bool is_sparse = source.layout() != c10::kStrided;
   if (is_sparse && !result.is_same(source)) return result;
-  if (result.is_same(source)) result = at::Tensor(source.impl()->shallow_copy(/*share_version=*/true));
+  if (result.is_same(source)) result = dispatch::detached(source, /*share_version=*/true);
   // Integers have no history to share.
   if (is_sparse || !is_differentiable(result)) return result;
   const AutogradMeta* source_meta = find_meta(source);

@@ -21,7 +21,9 @@ inline bool any_tracked(const Inputs&... inputs) {
   return (is_tracked(inputs) || ...) && is_tracking();
 }
 
-inline bool has_sparse(const at::Tensor& tensor) { return tensor.defined() && tensor.impl()->sparse() != nullptr; }
+inline bool has_sparse(const at::Tensor& tensor) {
+  return tensor.defined() && C10_UNLIKELY(tensor.impl()->sparse() != nullptr) && tensor.layout() != c10::kStrided;
+}
 inline bool has_sparse(at::TensorList tensors) {
   for (const at::Tensor& tensor : tensors) {
     if (has_sparse(tensor)) return true;

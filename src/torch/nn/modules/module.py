@@ -378,7 +378,11 @@ class Module(HooksMixin, StateDictMixin):
                     continue
                 with torch.no_grad():
                     gradient = parameter.grad
-                    parameter.data = fn(parameter.data)
+                    applied = fn(parameter.data)
+                    if _C._class_dispatches(type(applied)):  # it is more than its data
+                        torch.utils.swap_tensors(parameter, Parameter(applied, parameter.requires_grad))
+                    else:
+                        parameter.data = applied
                     if gradient is not None:
                         parameter.grad = fn(gradient.detach()).requires_grad_(gradient.requires_grad)
         for name, buffer in self._buffers.items():

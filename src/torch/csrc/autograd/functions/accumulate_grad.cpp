@@ -1,6 +1,7 @@
 #include <torch/csrc/autograd/functions/accumulate_grad.h>
 
 #include <aten/ATen.h>
+#include <torch/csrc/autograd/dispatch.h>
 #include <torch/csrc/autograd/input_buffer.h>
 #include <torch/csrc/autograd/variable.h>
 
@@ -37,7 +38,7 @@ variable_list AccumulateGrad::apply(variable_list&& grads) {
     target = target.defined() ? add_gradients(target, grad) : copy_for(variable_, grad);
   } else if (!target.defined()) {
     // A new handle, so that neither history nor views are kept.
-    target = can_keep(grad, variable_) ? at::Tensor(grad.impl()->shallow_copy(/*share_version=*/false))
+    target = can_keep(grad, variable_) ? dispatch::detached(grad, /*share_version=*/false)
                                        : copy_for(variable_, grad);
   } else if (target.impl()->sparse() && !grad.impl()->sparse()) {
     target = add_gradients(target, grad);
