@@ -175,6 +175,7 @@ if TYPE_CHECKING:
         get_device_module as get_device_module,
     )
     from torch._file_reader import PyTorchFileReader as PyTorchFileReader
+    from torch._higher_order_ops.out_dtype import _int_mm as _int_mm
     from torch._legacy import (
         BFloat16Tensor as BFloat16Tensor,
         BoolTensor as BoolTensor,
@@ -236,6 +237,7 @@ if TYPE_CHECKING:
         finfo as finfo,
         iinfo as iinfo,
     )
+    from torch._utils import _has_compatible_shallow_copy_type as _has_compatible_shallow_copy_type
     from torch.amp import (
         GradScaler as GradScaler,
         autocast as autocast,

@@ -24,6 +24,7 @@ from torch.utils._python_dispatch import (
     return_and_correct_aliasing,
 )
 from torch.utils._pytree import tree_map
+from torch.utils.flop_counter import FlopCounterMode
 
 aten = torch.ops.aten
 ANSWERS: dict[str, str] = json.loads((Path(__file__).parent / "golden/dispatch.json").read_text(encoding="utf-8"))
@@ -197,6 +198,17 @@ def test_an_operator_is_called_by_its_schema() -> None:
 
 
 # ---------------------------------------------------------------------- modes
+
+
+def test_what_looks_at_calls_knows_an_overload_by_its_operator() -> None:
+    x = torch.ones(3, 4)
+    with FlopCounterMode(display=False) as counter:
+        torch.ops.aten.mm.default(x, x.t())
+        torch.mm(x, x.t())
+    assert counter.get_total_flops() == 2 * 72
+    with torch.profiler.profile() as profile:
+        torch.ops.aten.relu.default(x)
+    assert [row.key for row in profile.key_averages()] == ["aten::relu"]
 
 
 def test_modes_nest_and_are_set_aside_while_they_answer() -> None:

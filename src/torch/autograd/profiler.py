@@ -295,7 +295,7 @@ class _Recorder(TorchFunctionMode):
     def __torch_function__(
         self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
-        name = func.__name__
+        name = getattr(func, "overloadpacket", func).__name__
         if name in _QUESTIONS:
             return func(*args, **(kwargs or {}))
         event = self.begin(f"aten::{name}")

@@ -47,7 +47,8 @@ _COPIES = frozenset({
 
 
 def name_of(function: Any) -> str:
-    """The name of a function of torch as translations are listed under."""
+    """The name of a function of torch as translations are listed under; all overloads of an operator have one."""
+    function = getattr(function, "overloadpacket", function)
     name = str(getattr(function, "__name__", type(function).__name__))
     if name in ("__get__", "__set__"):
         name = f"{function.__self__.__name__}{'' if name == '__get__' else '.set'}"

@@ -31,7 +31,7 @@ class _Observer(TorchFunctionMode):
     ) -> Any:
         node: dict[str, Any] = {
             "id": len(self.nodes) + 1,
-            "name": f"aten::{func.__name__}",
+            "name": f"aten::{getattr(func, 'overloadpacket', func).__name__}",
             "ctrl_deps": self.above[-1],
             "inputs": _described((*args, *(kwargs or {}).values())),
             "outputs": _NOTHING,

@@ -235,6 +235,7 @@ class FlopCounterMode(TorchFunctionMode):
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
+        func = getattr(func, "overloadpacket", func)  # formulas are of all overloads
         name = getattr(func, "__name__", "")
         formula = self._custom.get(func) or flop_registry.get(func)
         counted = _FORMULAS.get(name)

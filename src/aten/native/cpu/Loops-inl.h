@@ -57,13 +57,12 @@ TORCH_SIMD inline const T* collect(const char* data, int64_t stride, int64_t cou
 template <typename Out, typename... In, typename Row, size_t... I>
 TORCH_SIMD void run_rows_of(char** data, const int64_t* strides, int64_t count, const Row& row,
                             std::index_sequence<I...>) {
-  if (strides[0] == sizeof(Out) && ((strides[I + 1] == sizeof(In)) && ...)) {
-    return row(count, reinterpret_cast<Out*>(data[0]), reinterpret_cast<const In*>(data[I + 1])...);
-  }
+  const bool side_by_side = strides[0] == sizeof(Out) && ((strides[I + 1] == sizeof(In)) && ...);
+  const int64_t most = side_by_side ? count : kStagedRow;  // the row's code stands here once, for both
   std::tuple<std::array<In, kStagedRow>...> buffers;
   Out results[kStagedRow];
-  for (int64_t done = 0; done < count; done += kStagedRow) {
-    const int64_t part = std::min(kStagedRow, count - done);
+  for (int64_t done = 0; done < count; done += most) {
+    const int64_t part = std::min(most, count - done);
     char* const target = data[0] + done * strides[0];
     Out* const out = strides[0] == sizeof(Out) ? reinterpret_cast<Out*>(target) : results;
     row(part, out,

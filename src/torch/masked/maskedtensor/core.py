@@ -148,7 +148,7 @@ def with_mask(data: Tensor, mask: Tensor) -> MaskedTensor:
 
 def _name(func: Any) -> str:
     """The name of a function or method; of a property's getter or setter, that of the property."""
-    name = str(getattr(func, "__name__", ""))
+    name = str(getattr(getattr(func, "overloadpacket", func), "__name__", ""))
     return str(func.__self__.__name__) if name in ("__get__", "__set__") else name
 
 
