@@ -188,7 +188,8 @@ def test_another_channel_of_the_same_keys_is_refused(
     """What its publishers signed for their nightly builds is not what they signed for the stable ones."""
     assert check(channel, trust) == 1
     nightly = tmp_path / "nightly"
-    for one in (package, make_other(package, tmp_path)):
+    other = make_other(package, tmp_path)
+    for one in (package, other):
         publish(nightly, one, signing[:2])
     assert check(nightly, trust) == 2
     shutil.rmtree(channel)
@@ -199,7 +200,7 @@ def test_another_channel_of_the_same_keys_is_refused(
     with pytest.raises(IntegrityError, match="another one than was seen here before"):
         check_solution(solve(["libtoy"], [channel.as_uri()]), trust)
     with pytest.raises(IntegrityError, match="another one than was seen here before"):
-        publish(channel, make_other(package, tmp_path), signing[:2])
+        publish(channel, other, signing[:2])
 
 
 def test_earlier_state_is_not_signed_anew(put_back: Path, signing: list[SigningKey]) -> None:
