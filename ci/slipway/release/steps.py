@@ -170,27 +170,24 @@ def find_built(request: Request, engine: Engine, reporter: Reporter) -> list[Bui
     """The packages of what was asked for, each as it would be built now.
 
     Raises:
-        ChannelError: some are not there.
+        ChannelError: one is not there.
         RecipeError: they have several versions.
     """
     found: dict[Path, Built] = {}
-    missing: list[str] = []
     for job in local_jobs(request):
         with reporter.step(f"compare {job.identifier}"):
             planned, channels = _compare(request, job, engine, reporter)
         output = planned.output
         if planned.package is None:
-            missing.append(f"`{output.key}`")
-            continue
+            # At once: what the next ones are built from may be gigabytes to fetch.
+            raise ChannelError(
+                f"there is no package of `{output.key}` as it would be built now",
+                where=str(request.workspace.channel),
+                hint="`slipway ci run` with the same options builds what is missing; options for variants, as those of "
+                "`slipway ship`, make it a release of less",
+            )
         spec = f"{output.name} =={output.version} {output.build_string}"
         found[planned.package] = Built(planned.package, output.name, output.version, spec, channels)
-    if missing:
-        raise ChannelError(
-            f"there is no package of {', '.join(missing)} as it would be built now",
-            where=str(request.workspace.channel),
-            hint="`slipway ci run` with the same options builds what is missing; options for variants, as those of "
-            "`slipway ship`, make it a release of less",
-        )
     versions = {built.version for built in found.values()}
     if len(versions) != 1:
         raise RecipeError(f"a release has one version, and outputs have {', '.join(sorted(versions))}",
