@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slipway.base.log import NullReporter
-from slipway.base.user_cache import cache_folder
+from slipway.base.user_folders import cache_folder
 from slipway.bootstrap.choices import ChannelRequest
 from slipway.bootstrap.ensure import ensure_channel
 

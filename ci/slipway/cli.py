@@ -35,7 +35,7 @@ from slipway.base.errors import (
     UsageError,
 )
 from slipway.base.files import find_full_disk, is_disk_full
-from slipway.base.user_cache import cache_folder
+from slipway.base.user_folders import cache_folder
 from slipway.commands._parsers import RECORD, command_names, command_summary, load_command, make_parser
 from slipway.console import RecordingReporter, make_reporter, print_error, print_warning
 

@@ -17,7 +17,7 @@ from rattler import Channel, VirtualPackage, install, solve
 
 from slipway.base.files import hash_file
 from slipway.base.log import NullReporter
-from slipway.base.user_cache import cache_folder
+from slipway.base.user_folders import cache_folder
 from slipway.bootstrap.choices import ChannelRequest
 from slipway.bootstrap.ensure import ensure_channel
 from slipway.bootstrap.stored import EmbeddedChannel

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from slipway.base.paths import lock_folder
+from slipway.base.locks import hold_lock
 from slipway.bootstrap.choices import embedded_choices
 
 from .conftest import CHECKOUT
@@ -174,7 +174,7 @@ def stays(mark: Path) -> bool:
 
 
 def test_second_run_in_the_same_folder_is_told(slipway: Slipway, recipe: Path, tmp_path: Path) -> None:
-    with lock_folder(tmp_path / "dist/ci"):
+    with hold_lock(tmp_path / "dist/ci/.lock"):
         answer = slipway("ci", "run", recipe, "--dist", tmp_path / "dist")
     assert answer.returncode == 13
     assert "another slipway is at work" in answer.stderr

@@ -48,6 +48,7 @@ MakeOutput = Callable[..., RenderedOutput]
 def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep the user's cache out of tests, and tests out of the user's cache; nobody else builds in their folder."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "cache"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.getbasetemp() / "state"))
     monkeypatch.setenv(VARIABLE, str(tmp_path_factory.getbasetemp() / "build"))
 
 

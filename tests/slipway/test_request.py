@@ -126,3 +126,23 @@ def test_request_of_words_has_every_option(tmp_path: Path, parse: Parse) -> None
     assert request.channels == ("u",)
     assert request.offline
     assert request.surroundings == (Path.home(), Path.cwd())
+
+
+def test_recipe_with_only_cuda_variants_gets_no_variant_without(tmp_path: Path, parse: Parse) -> None:
+    (tmp_path / "meta.yaml").write_text(
+        "package:\n  name: kernels\n  version: '1'\nrequirements:\n  build:\n    - {{ compiler('cuda') }}\n"
+        "test:\n  commands:\n    - 'true'\n",
+        encoding="utf-8",
+    )
+    own = "cuda_compiler:\n  - cuda-nvcc\ncuda_compiler_version:\n"
+    key = "cuda_compiler_version"
+    for versions, met in ((["12.9", "13.0"], ["13.0"]), (["12.4", "13.0"], ["12.4", "13.0"]), (["11.8"], None)):
+        listed = "".join(f"  - {version}\n" for version in versions)
+        (tmp_path / "conda_build_config.yaml").write_text(own + listed, encoding="utf-8")
+        found = [output.variant[key] for output in parse(str(tmp_path)).outputs()]
+        assert found == (met or ["12.4", "13.0", "13.5"])
+    (one,) = parse(str(tmp_path), "--variant", f"{key}=13.0").outputs()
+    assert one.variant[key] == "13.0"
+    with pytest.raises(VariantError, match=r"no variant for .*11\.8") as caught:
+        parse(str(tmp_path), "--variant", f"{key}=11.8").outputs()
+    assert "12.4, 13.0, 13.5" in str(caught.value.hint)

@@ -138,7 +138,7 @@ class ChannelError(SlipwayError):
 
 
 class BusyError(SlipwayError):
-    """Another slipway is at work in the same folder."""
+    """Another slipway is at work there."""
 
     exit_code = 13
 

@@ -14,7 +14,7 @@ import secrets
 from typing import TYPE_CHECKING
 
 from slipway.base.errors import HostError
-from slipway.base.user_cache import cache_folder
+from slipway.base.user_folders import cache_folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

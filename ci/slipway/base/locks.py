@@ -19,7 +19,9 @@ LOCK_INTERVAL_SECONDS = 0.2
 
 
 @contextmanager
-def hold_lock(path: Path, *, patience: float = 0, on_wait: Callable[[], None] | None = None) -> Iterator[None]:
+def hold_lock(
+    path: Path, *, patience: float = 0, on_wait: Callable[[], None] | None = None, otherwise: str = ""
+) -> Iterator[None]:
     """Hold the exclusive lock of the file `path`, which is made, and tells this process's number meanwhile.
 
     The system lets go of it when the process ends, however it ends.
@@ -27,6 +29,7 @@ def hold_lock(path: Path, *, patience: float = 0, on_wait: Callable[[], None] | 
     Args:
         patience: seconds to wait for another process that holds it.
         on_wait: called once, before the waiting begins.
+        otherwise: what the user can do who does not want to wait, for the message.
 
     Raises:
         BusyError: another process still holds it; the message tells which.
@@ -45,7 +48,8 @@ def hold_lock(path: Path, *, patience: float = 0, on_wait: Callable[[], None] | 
                     raise BusyError(
                         "another slipway is at work there" + (f" (process {owner})" if owner else ""),
                         where=str(path),
-                        hint="wait until it is done, and run the same command again",
+                        hint="wait until it is done, and run the same command again"
+                        + (f", or {otherwise}" if otherwise else ""),
                     ) from None
             if on_wait is not None:
                 on_wait()

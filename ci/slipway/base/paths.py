@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slipway.base.checkout import default_folder
-from slipway.base.errors import BusyError
-from slipway.base.locks import hold_lock, read_lock_owner
+from slipway.base.locks import hold_lock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -70,29 +69,8 @@ class Workspace:
         Raises:
             BusyError: another one is at work here.
         """
-        with lock_folder(self.dist):
+        with hold_lock(self.dist / ".lock", otherwise="give this one a folder of its own with --dist"):
             ignored = self.dist / ".gitignore"
             if not ignored.exists():  # where a project is its own source, what it was built to is none of it
                 ignored.write_text("*\n", encoding="utf-8")
             yield
-
-
-@contextlib.contextmanager
-def lock_folder(folder: Path, *, patience: float = 0) -> Iterator[None]:
-    """Hold an exclusive lock on `folder`; the system lets go of it when the process ends, however it ends.
-
-    Args:
-        patience: seconds to wait for another process that holds it.
-    """
-    path = folder / ".lock"
-    with contextlib.ExitStack() as stack:
-        try:
-            stack.enter_context(hold_lock(path, patience=patience))
-        except BusyError:
-            owner = read_lock_owner(path)
-            raise BusyError(
-                "another slipway is at work in the same folder" + (f" (process {owner})" if owner else ""),
-                where=str(folder),
-                hint="wait until it is done, or give this one a folder of its own with --dist",
-            ) from None
-        yield

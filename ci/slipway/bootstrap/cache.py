@@ -11,13 +11,12 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slipway.base.cache_room import mark_used
-from slipway.base.errors import BusyError
 from slipway.base.files import disk_errors, hash_file
 from slipway.base.locks import hold_lock
 
@@ -45,16 +44,9 @@ class Cache:
         Raises:
             BusyError: the other one still holds it.
         """
-        with ExitStack() as stack:
-            waiting = partial(reporter.line, f"waiting for another slipway that works in {self.root}")
-            try:
-                stack.enter_context(hold_lock(self.root / "lock", patience=patience, on_wait=waiting))
-            except BusyError:
-                raise BusyError(
-                    "another slipway is assembling the channel",
-                    where=str(self.root),
-                    hint="wait for it to end, or give this one its own cache with XDG_CACHE_HOME",
-                ) from None
+        waiting = partial(reporter.line, f"waiting for another slipway that works in {self.root}")
+        own = "give this one its own cache with XDG_CACHE_HOME"
+        with hold_lock(self.root / "lock", patience=patience, on_wait=waiting, otherwise=own):
             # Nobody else is at work, so whatever lies here was left by a run that was killed.
             shutil.rmtree(self.work, ignore_errors=True)
             for folder in (self.downloads, self.packages, self.channels, self.work):

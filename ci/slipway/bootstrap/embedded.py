@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from slipway.base.errors import ChannelError, SolveError
 from slipway.base.platform import LINUX_64
-from slipway.base.user_cache import cache_folder
+from slipway.base.user_folders import cache_folder
 from slipway.bootstrap.choices import ChannelRequest, embedded_choices, names_for_cuda
 from slipway.bootstrap.ensure import ensure_channel
 from slipway.bootstrap.pins import EMBEDDED

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from slipway.base import errors, log
 from slipway.base.platform import LINUX_64
 from slipway.base.proc import Processes
-from slipway.base.user_cache import cache_folder
+from slipway.base.user_folders import cache_folder
 from slipway.bootstrap import cpython, making
 from slipway.bootstrap.cache import Cache, typed_disk_errors
 from slipway.bootstrap.choices import DATA, ChannelRequest, EmbeddedSettings, names_on_demand, read_settings
@@ -43,7 +43,7 @@ def ensure_channel(
     """Make the channel that `request` asks for, or find it in the cache.
 
     Args:
-        cache: the cache folder; None for `slipway.base.user_cache.cache_folder`.
+        cache: the cache folder; None for `slipway.base.user_folders.cache_folder`.
         offline: never use the network.
         refresh: take what Debian's index offers today, whatever the lock says.
         data: the folder of descriptions and lock.

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from slipway.bootstrap.choices import DATA, embedded_choices, python_build
-from slipway.recipe.choose import version_of
+from slipway.recipe.choose import CUDA_KEY, version_of
 from slipway.recipe.config import VariantConfigText
 from slipway.recipe.loader import CONFIG_NAME, load_config
 
@@ -24,7 +25,8 @@ def embedded_pins(asked: Variant) -> tuple[VariantConfigText, ...]:
     Raises:
         VariantError: the channel has no such Python.
     """
-    pins = load_config(DATA / CONFIG_NAME)
+    # Of CUDA alone it holds several versions: which of them are built for is the recipe's to say.
+    pins = replace(load_config(DATA / CONFIG_NAME), offered=frozenset({CUDA_KEY}))
     if "python" not in asked:
         return (pins,)
     python = version_of(asked["python"])

@@ -16,7 +16,7 @@ from urllib.parse import unquote, urlsplit
 from slipway.base.errors import ChannelError, IntegrityError, NetworkError, SlipwayError, SolveError
 from slipway.base.platform import LINUX_64
 from slipway.base.text import printable
-from slipway.base.user_cache import cache_folder
+from slipway.base.user_folders import cache_folder
 from slipway.channel import limited_access, rattler
 from slipway.channel.package import rattler_panics
 from slipway.channel.prefix import Prefix, installed_paths

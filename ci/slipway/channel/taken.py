@@ -32,7 +32,7 @@ from slipway.base.cache_room import mark_used
 from slipway.base.errors import ChannelError, IntegrityError, NetworkError
 from slipway.base.files import disk_errors, hash_file, identify_file, write_file
 from slipway.base.locks import hold_lock
-from slipway.base.user_cache import cache_folder
+from slipway.base.user_folders import cache_folder
 from slipway.channel import limited_access, rattler
 from slipway.channel.archive import Kind, Member
 from slipway.channel.judgement import FoundMember, JudgedPackage, judge_package

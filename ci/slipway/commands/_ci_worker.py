@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from slipway.base.errors import UsageError
 from slipway.base.memory import available_memory
 from slipway.base.platform import usable_cpus
-from slipway.base.user_cache import cache_folder
+from slipway.base.user_folders import cache_folder
 from slipway.workflows import worker
 from slipway.workflows.network import add_tls_argument, check_address, require_distributed, security_words
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from slipway.base.errors import ChannelError, UsageError
 from slipway.base.platform import LINUX_64, find_platform
 from slipway.base.scratch import scratch_folder
-from slipway.base.user_cache import cache_folder
+from slipway.base.user_folders import cache_folder
 from slipway.bootstrap import adding, adding_debs, described
 from slipway.bootstrap.choices import DATA, ChannelRequest, names_on_demand
 from slipway.bootstrap.ensure import ensure_channel

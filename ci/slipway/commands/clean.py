@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from slipway.base.cache_room import IN_USE_SECONDS, Trimmed, room_bytes, trim
 from slipway.base.text import human_size
-from slipway.base.user_cache import cache_folder
+from slipway.base.user_folders import cache_folder
 
 if TYPE_CHECKING:
     import argparse

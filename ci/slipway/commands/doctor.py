@@ -18,7 +18,7 @@ from slipway.base.errors import HostError
 from slipway.base.paths import Workspace
 from slipway.base.platform import this_platform
 from slipway.base.text import format_table, human_size
-from slipway.base.user_cache import cache_folder
+from slipway.base.user_folders import cache_folder
 from slipway.channel.environments import virtual_packages
 from slipway.engines.build_folder import build_root
 

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slipway.base.errors import SolveError
-from slipway.base.paths import Workspace, lock_folder
+from slipway.base.locks import hold_lock
+from slipway.base.paths import Workspace
 from slipway.base.platform import LINUX_64, find_platform
 from slipway.base.text import format_table, human_size
 from slipway.bootstrap.embedded import advise_on_cuda, channels_of
@@ -110,7 +111,7 @@ def _install(
     if not arguments.dry_run:
         into_existing = arguments.into_existing or prefix == workspace.environment
         Prefix(prefix).check(into_existing=into_existing)  # before a lock is made in what is not ours
-        with lock_folder(prefix / "conda-meta"):
+        with hold_lock(prefix / "conda-meta" / ".lock"):
             linked = install(solution, prefix, reporter, into_existing=into_existing)
     if arguments.json:
         print(json.dumps([package.__dict__ for package in solution.packages], indent=1))

@@ -48,6 +48,8 @@ trap slipway_finish EXIT""".replace("@KEEP@", KEEP_NINJA_FILES)
 
 SETTLE = """\
 umask 022
+# One pipe: by two, what a command prints can reach the log after the trace of the next one.
+exec 2>&1
 # When sources were written, checked out or patched is no part of them; archives and __TIMESTAMP__ would pack it.
 find "$SRC_DIR" -mindepth 1 ! -path "$SRC_DIR/build_env.sh" ! -path "$SRC_DIR/conda_build.sh" \\
   -exec touch -h -t @CLOCK@ {} +""".replace("@CLOCK@", time.strftime("%Y%m%d%H%M.%S", time.gmtime(CLOCK_SECONDS)))

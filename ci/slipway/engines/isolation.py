@@ -21,7 +21,7 @@ from slipway.base.errors import HostError, SlipwayError
 from slipway.base.locks import hold_lock
 from slipway.base.proc import capture
 from slipway.base.scratch import scratch_folder
-from slipway.base.user_cache import cache_folder
+from slipway.base.user_folders import cache_folder
 from slipway.channel.environments import install, solve
 from slipway.engines.engine import Isolation
 

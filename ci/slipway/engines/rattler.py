@@ -25,7 +25,7 @@ from slipway.base.files import copy_file
 from slipway.base.json_file import read_json
 from slipway.base.links import read_links
 from slipway.base.platform import NOARCH, this_platform
-from slipway.base.user_cache import cache_folder
+from slipway.base.user_folders import cache_folder
 from slipway.channel.folder import Channel
 from slipway.channel.taken import BUILDS
 from slipway.engines.build_folder import build_place, check_writable

@@ -32,7 +32,7 @@ from slipway.base.platform import this_platform
 from slipway.base.schema import InvalidValueError, convert
 from slipway.base.scratch import scratch_folder
 from slipway.base.secrets import redact, redact_values
-from slipway.base.user_cache import cache_folder
+from slipway.base.user_folders import cache_folder
 from slipway.channel import limited_access
 from slipway.channel.environments import Solution, solve
 from slipway.channel.folder import Channel

@@ -18,7 +18,7 @@ from slipway.base.keyed_hash import MARK, hash_with_key
 from slipway.base.proc import capture
 from slipway.base.scratch import scratch_folder
 from slipway.base.secrets import remember_secret
-from slipway.base.user_cache import cache_folder
+from slipway.base.user_folders import cache_folder
 from slipway.bootstrap.choices import embedded_choices
 from slipway.bootstrap.embedded import channels_of
 from slipway.channel.environments import offered

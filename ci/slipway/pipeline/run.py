@@ -18,7 +18,7 @@ from slipway.base.errors import RecipeWarning
 from slipway.base.events import Decided, Packaged, Reason, Stage, StageKey
 from slipway.base.memory import available_memory
 from slipway.base.text import human_seconds, human_size
-from slipway.base.user_cache import cache_folder
+from slipway.base.user_folders import cache_folder
 from slipway.channel.folder import Channel
 from slipway.channel.package import read_paths
 from slipway.engines.engine import BuildContext

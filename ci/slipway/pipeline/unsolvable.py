@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from slipway.base.errors import RecipeError, SlipwayError, SolveError
-from slipway.base.user_cache import cache_folder
+from slipway.base.user_folders import cache_folder
 from slipway.bootstrap.choices import names_on_demand
 from slipway.channel.environments import package_names
 from slipway.model import META_NAME

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from slipway.base.errors import IntegrityError
-from slipway.base.user_cache import cache_folder
+from slipway.base.user_folders import cache_folder
 from slipway.channel.environments import local_folder
 from slipway.channel.hotfixes import apply_hotfixes
 from slipway.channel.limited_access import plain_address, with_credentials

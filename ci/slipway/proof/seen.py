@@ -19,7 +19,7 @@ from slipway.base.files import replace_file
 from slipway.base.json_file import parse_json
 from slipway.base.locks import hold_lock
 from slipway.base.schema import convert
-from slipway.base.user_cache import cache_folder
+from slipway.base.user_folders import state_folder
 from slipway.channel.catalogue import CATALOGUE, ChannelState
 from slipway.channel.limited_access import plain_address
 
@@ -106,7 +106,7 @@ def _check(address: str, state: ChannelState, known: ChannelState | None) -> Non
 
 
 def _file() -> Path:
-    return cache_folder() / "seen-channels.json"
+    return state_folder() / "seen-channels.json"
 
 
 def _read() -> SeenChannels:

@@ -29,7 +29,7 @@ from slipway.base.errors import RecipeError
 from slipway.base.secrets import names_a_secret, remember_secret
 from slipway.recipe import finish, render as rendering, v1
 from slipway.recipe.choose import RecipeMatrix
-from slipway.recipe.config import VariantConfigText, given, parse
+from slipway.recipe.config import VariantConfigText, given, meet_offers, parse
 from slipway.recipe.limits import RenderLimits, call_limited, only_environment
 from slipway.recipe.loader import load_config, load_recipe, load_recipe_settings, surrounding_configs
 from slipway.recipe.stages import Recipe, Solved, SolvedOutputs
@@ -147,6 +147,7 @@ def _render(
     """See `render_matrix`; runs in the process that has the limits."""
     shown = {name: value for name, value in environ.items() if not names_a_secret(name)}
     parsed = [parse(source, platform=platform, environ=shown) for source in stack]
+    parsed = meet_offers(parsed, [source.offered for source in stack])
     if variants:
         parsed.append(given(variants))
     if recipe.is_v1:

@@ -11,13 +11,14 @@ import itertools
 import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import yaml
 
 from slipway.base.errors import RecipeError, RecipeWarning
 from slipway.recipe import selectors
+from slipway.recipe.choose import WITHOUT
 from slipway.recipe.defaults import COMPILERS, SHARED_KEYS, VARIANT_KEYS
 from slipway.recipe.document import ShallowScanner
 
@@ -30,10 +31,17 @@ MOST_VARIANTS: Final = 100_000
 
 @dataclass(frozen=True)
 class VariantConfigText:
-    """One configuration file: the path that messages name it by, and its text."""
+    """One configuration file.
+
+    Attributes:
+        path: what messages name it by.
+        text: what it holds.
+        offered: keys of which it does not say what to build, but what can be had; see `meet_offers`.
+    """
 
     path: str
     text: str
+    offered: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -169,6 +177,29 @@ def _checked(key: str, value: Any, where: str) -> Any:
     if any(isinstance(item, list | dict) for item in values):
         raise RecipeError(f"the values of `{key}` must be plain", where=where, hint="list strings or numbers")
     return values
+
+
+def meet_offers(configs: Sequence[VariantConfig], offered: Sequence[frozenset[str]]) -> list[VariantConfig]:
+    """The configurations, low precedence first, with only those of the offered values that what lies below can take.
+
+    A recipe that lists None for a key can do without what it stands for, and takes each version that is offered. One
+    that lists only versions gets no None, and of the versions those it lists, or all where it lists none of them.
+
+    Args:
+        configs: low precedence first.
+        offered: of each configuration, the keys that it offers values of.
+    """
+    known: dict[str, Any] = {}
+    met = []
+    for config, keys in zip(configs, offered, strict=True):
+        values = dict(config.values)
+        for key in keys & values.keys() & known.keys():
+            if WITHOUT not in known[key]:
+                versions = [value for value in values[key] if value != WITHOUT]
+                values[key] = [value for value in versions if value in known[key]] or versions
+        met.append(replace(config, values=values))
+        known |= values
+    return met
 
 
 def given(values: Mapping[str, Any], path: str = "--variants") -> VariantConfig:

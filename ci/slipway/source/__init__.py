@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from slipway.base.errors import RecipeError
 from slipway.base.secrets import remember_url
-from slipway.base.user_cache import cache_folder
+from slipway.base.user_folders import cache_folder
 from slipway.model import git_address
 from slipway.source import git, url
 from slipway.source.unpack import unpack

@@ -29,7 +29,8 @@ import slipway
 from slipway.base.cache_room import mark_used, room_bytes, trim
 from slipway.base.errors import IntegrityError
 from slipway.base.files import hash_file, link_or_copy
-from slipway.base.paths import PAGE, lock_folder
+from slipway.base.locks import hold_lock
+from slipway.base.paths import PAGE
 from slipway.workflows.handing import hand_on
 from slipway.workflows.here import do_job
 from slipway.workflows.job import ANSWER
@@ -288,7 +289,7 @@ class WorkerServer:
         """Work until it is interrupted."""
         for name in ("blobs", "partial", "runs"):
             (self.folder / name).mkdir(parents=True, exist_ok=True)
-        with lock_folder(self.folder):
+        with hold_lock(self.folder / ".lock"):
             for path in (self.folder / "partial").iterdir():
                 path.unlink()
             asyncio.run(self._serve())

@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from slipway.base.checkout import PACKAGE_ROOT
-from slipway.base.paths import Workspace, lock_folder
+from slipway.base.paths import Workspace
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,12 +17,12 @@ PROGRAM = """
 import pathlib, sys
 from slipway.base.errors import BusyError
 from slipway.base.checkout import PACKAGE_ROOT
-from slipway.base.paths import lock_folder
+from slipway.base.paths import Workspace
 try:
-    with lock_folder(pathlib.Path(sys.argv[1])):
+    with Workspace(pathlib.Path(sys.argv[1])).lock():
         print("locked")
 except BusyError as error:
-    print(error.message)
+    print(error.message, error.hint)
 """
 
 
@@ -33,9 +33,10 @@ def _lock_elsewhere(folder: Path) -> str:
 
 
 def test_second_slipway_is_kept_out_until_the_first_is_done(tmp_path: Path) -> None:
-    with lock_folder(tmp_path):
-        expected = f"another slipway is at work in the same folder (process {os.getpid()})"
-        assert _lock_elsewhere(tmp_path) == expected
+    with Workspace(tmp_path).lock():
+        answer = _lock_elsewhere(tmp_path)
+        assert answer.startswith(f"another slipway is at work there (process {os.getpid()}) ")
+        assert answer.endswith("or give this one a folder of its own with --dist")
     assert _lock_elsewhere(tmp_path) == "locked"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from slipway.base.errors import SolveError
-from slipway.base.user_cache import cache_folder
+from slipway.base.user_folders import cache_folder
 from slipway.bootstrap.choices import names_for_cuda
 from slipway.bootstrap.embedded import advise_on_cuda
 from slipway.recipe.choose import CUDA_KEY

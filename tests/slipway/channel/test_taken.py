@@ -20,7 +20,7 @@ import pytest
 from slipway.base.errors import IntegrityError, SlipwayError
 from slipway.base.files import hash_file
 from slipway.base.log import NullReporter
-from slipway.base.user_cache import cache_folder
+from slipway.base.user_folders import cache_folder
 from slipway.channel.environments import Solution, install, solve
 from slipway.channel.folder import Channel
 from slipway.channel.judgement import judge_package

@@ -103,6 +103,17 @@ def test_failing_script_shows_the_end_of_its_log(
     assert list(workspace.channel.glob("*/*.conda")) == []
 
 
+def test_what_commands_print_follows_their_trace(
+    make_output: MakeOutput, make_context: MakeContext, workspace: Workspace
+) -> None:
+    output = make_output(script="for number in $(seq 300); do echo $number; done\nfalse\n")
+    with pytest.raises(BuildError, match="the command `false`"):
+        run([output], make_context())
+    log = workspace.log(output.key).read_text(encoding="utf-8").splitlines()
+    printed = [line for number in range(1, 301) for line in (f"++ echo {number}", str(number))]
+    assert [line for line in log if line in set(printed)] == printed
+
+
 def test_failing_test_keeps_the_package_back(
     make_output: MakeOutput, make_context: MakeContext, workspace: Workspace
 ) -> None:

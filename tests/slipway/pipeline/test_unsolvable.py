@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from slipway.base.errors import SolveError
-from slipway.base.user_cache import cache_folder
+from slipway.base.user_folders import cache_folder
 from slipway.pipeline.unsolvable import _advise, advise_on_recipe
 from slipway.request import DEFAULT_RECIPE
 

@@ -10,7 +10,7 @@ import pytest
 
 from slipway.base.errors import ChannelError, IntegrityError, VerifyError
 from slipway.base.log import NullReporter
-from slipway.base.user_cache import cache_folder
+from slipway.base.user_folders import state_folder
 from slipway.channel.catalogue import ChannelState
 from slipway.channel.environments import solve
 from slipway.channel.hotfixes import Hotfix
@@ -224,7 +224,7 @@ def test_channel_that_was_signed_has_to_stay_so(channel: Path, trust: Trust, wit
 def test_channel_that_nobody_saw_signed_is_taken_for_its_packages(
     channel: Path, trust: Trust, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "another-machine"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "another-machine"))
     (channel / "catalogue.json.intoto.json").unlink()
     assert check_solution(solve(["libtoy"], [channel.as_uri()]), trust) == 1
 
@@ -271,7 +271,7 @@ def test_what_was_seen_holds_no_secrets() -> None:
     assert seen_state("https://ada:s3cretword@example.org/ch") == ChannelState(7, "a")
     remember_state("https://example.org/t/atokenofmine", ChannelState(3, "b"))
     assert seen_state("https://example.org") == ChannelState(3, "b")
-    text = (cache_folder() / "seen-channels.json").read_text(encoding="utf-8")
+    text = (state_folder() / "seen-channels.json").read_text(encoding="utf-8")
     assert "https://example.org/ch" in text
     assert "atokenofmine" not in text
 

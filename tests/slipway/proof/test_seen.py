@@ -12,7 +12,7 @@ import pytest
 
 from slipway.base.errors import BusyError, IntegrityError
 from slipway.base.locks import hold_lock
-from slipway.base.user_cache import cache_folder
+from slipway.base.user_folders import state_folder
 from slipway.channel.catalogue import ChannelState
 from slipway.proof import seen
 from slipway.proof.seen import SeenChannels, check_state, remember_state, seen_state
@@ -26,9 +26,9 @@ ADDRESS = "https://example.org/channel"
 @pytest.fixture
 def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The file, of a machine that has seen the channel with the number 7."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     remember_state(ADDRESS, ChannelState(7))
-    return cache_folder() / "seen-channels.json"
+    return state_folder() / "seen-channels.json"
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_writer_that_is_killed_leaves_the_file_of_before(file: Path, monkeypatch
     assert process.exitcode == -signal.SIGKILL
     assert file.read_bytes() == before
     monkeypatch.undo()
-    monkeypatch.setenv("XDG_CACHE_HOME", str(file.parent.parent))
+    monkeypatch.setenv("XDG_STATE_HOME", str(file.parent.parent))
     remember_state(ADDRESS, ChannelState(8))
     assert seen_state(ADDRESS) == ChannelState(8)
 

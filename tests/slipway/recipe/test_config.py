@@ -140,3 +140,26 @@ def test_a_matrix_without_end_is_refused() -> None:
     text = "".join(f"key{number}:\n  - 1\n  - 2\n" for number in range(60))
     with pytest.raises(RecipeError, match="makes 1152921504606846976 variants"):
         space(text)
+
+
+@pytest.mark.parametrize(
+    ("own", "met"),
+    [
+        (["None", "12.9"], ["None", "12.4", "13.0"]),
+        (["13.0", "12.9"], ["13.0"]),
+        (["12.9"], ["12.4", "13.0"]),
+        ([], ["None", "12.4", "13.0"]),
+    ],
+    ids=["does without", "lists one of them", "lists others", "says nothing"],
+)
+def test_offered_values_meet_the_recipes_own(own: list[str], met: list[str]) -> None:
+    texts = [
+        config.VariantConfigText("own", "cuda:\n" + "".join(f"  - {value}\n" for value in own) if own else ""),
+        config.VariantConfigText(
+            "channel", "cuda:\n  - None\n  - 12.4\n  - 13.0\nmkl:\n  - 2025\n", offered=frozenset({"cuda", "other"})
+        ),
+    ]
+    parsed = [config.parse(text, platform=LINUX_64, environ={}) for text in texts]
+    found = config.meet_offers(parsed, [text.offered for text in texts])
+    assert found[1].values == {"cuda": met, "mkl": ["2025"]}
+    assert found[0] == parsed[0]

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from slipway.base.errors import HostError, NetworkError, RecipeError
-from slipway.base.user_cache import cache_folder
+from slipway.base.user_folders import cache_folder
 from slipway.model import RenderedOutput, Source
 from slipway.pipeline.manifest import Manifest, differences, make_manifest
 from slipway.source import pin_sources, pinned, put

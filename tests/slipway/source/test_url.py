@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from slipway.base.errors import IntegrityError, NetworkError, RecipeError
-from slipway.base.user_cache import cache_folder
+from slipway.base.user_folders import cache_folder
 from slipway.model import Source
 from slipway.source import pinned, put
 

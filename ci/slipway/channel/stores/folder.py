@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from slipway.base.errors import ChannelError
 from slipway.base.files import hash_file, link_or_copy, write_file
-from slipway.base.paths import lock_folder
+from slipway.base.locks import hold_lock
 from slipway.channel.catalogue import CATALOGUE
 from slipway.channel.folder import swap_folders
 from slipway.channel.package import PACKAGE_SUFFIX
@@ -52,7 +52,7 @@ class FolderStore:
                 where=str(folder),
                 hint="name a new folder, or an empty one",
             )
-        with lock_folder(folder.with_name(f".{folder.name}.lock"), patience=PATIENCE_SECONDS):
+        with hold_lock(folder.with_name(f".{folder.name}.lock") / ".lock", patience=PATIENCE_SECONDS):
             try:
                 yield
                 if self._now != folder:

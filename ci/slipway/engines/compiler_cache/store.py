@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from slipway.base.errors import HostError, UsageError
 from slipway.base.secrets import names_a_secret
-from slipway.base.user_cache import cache_folder
+from slipway.base.user_folders import cache_folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -1,4 +1,5 @@
-/* The compiler's name in bin/: runs PROGRAM.real beside it with the prefix's own --sysroot for TARGET in front of the arguments. */
+/* The compiler's name in bin/: runs PROGRAM.real beside it, with the prefix's own --sysroot for TARGET in front of the
+   arguments. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <limits.h>
