@@ -113,7 +113,7 @@ const PluginInfo* cuda_plugin_info() { return plugin().info; }
 
 namespace {
 std::atomic<LinalgLibrary> linalg_library{LinalgLibrary::Default};
-std::atomic<unsigned> product_switches_now{kProductReducedHalf | kProductReducedBFloat16};
+std::atomic<unsigned> product_switches_now{kProductReducedHalf | kProductReducedBFloat16 | kConvolutionTF32};
 }  // namespace
 
 LinalgLibrary preferred_linalg_library() { return linalg_library; }

@@ -35,8 +35,13 @@ TORCH_API LinalgLibrary preferred_linalg_library();
 // Throws Error where the plug-in is not there, or is built without that library.
 TORCH_API void prefer_linalg_library(LinalgLibrary library);
 
-// How CUDA devices may save exactness in matrix products; at first halves only, as in PyTorch.
-enum ProductSwitch : unsigned { kProductTF32 = 1, kProductReducedHalf = 2, kProductReducedBFloat16 = 4 };
+// How CUDA devices may save exactness in products and convolutions; at first all but the first, as in PyTorch.
+enum ProductSwitch : unsigned {
+  kProductTF32 = 1,
+  kProductReducedHalf = 2,
+  kProductReducedBFloat16 = 4,
+  kConvolutionTF32 = 8,
+};
 TORCH_API unsigned product_switches();
 TORCH_API void set_product_switches(unsigned switches);
 

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import os
 import warnings
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from torch import _C
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _MATMUL_PRECISIONS = ("highest", "high", "medium")
 _matmul_precision = "highest"
@@ -32,12 +37,61 @@ def set_float32_matmul_precision(precision: str) -> None:
         )
         return
     _matmul_precision = precision
-    set_product_switch("tf32", precision != "highest")
+    _set_word("matmul", "ieee" if precision == "highest" else "tf32")
+
+
+# `fp32_precision` of torch.backends ("generic"), of cudnn ("cuda") and of operators; None: nobody has said a word.
+_WORDS = ("none", "ieee", "tf32")
+_WORDS_ABOVE = {"cuda": "generic", "conv": "cuda", "rnn": "cuda", "matmul": "cuda"}
+_words: dict[str, str | None] = {"generic": "none", "cuda": "none", "conv": None, "rnn": None, "matmul": "none"}
+
+
+def fp32_precision(name: str) -> str:
+    """How CUDA devices multiply float32: the word that was set for `name`, or else the one above it.
+
+    Convolutions may use TF32 ("tf32") unless somebody has said otherwise, as in PyTorch.
+    """
+    word = _words[name]
+    if word not in (None, "none"):
+        return str(word)
+    above = fp32_precision(_WORDS_ABOVE[name]) if name in _WORDS_ABOVE else "none"
+    return "tf32" if word is None and above == "none" else above
+
+
+def set_fp32_precision(name: str, word: str) -> None:
+    """Says it: "ieee", "tf32", or "none", which leaves it to the word above."""
+    global _matmul_precision
+    if word not in _WORDS:
+        raise RuntimeError(f"Unknown precision: {word}")
+    if name == "matmul":
+        _matmul_precision = "high" if word == "tf32" else "highest"
+    _set_word(name, word)
+
+
+@contextmanager
+def kept_fp32_precisions() -> Iterator[None]:
+    """A block after which all words are what they were."""
+    before = dict(_words)
+    try:
+        yield
+    finally:
+        _words.update(before)
+        _use_words()
+
+
+def _set_word(name: str, word: str) -> None:
+    _words[name] = word
+    _use_words()
+
+
+def _use_words() -> None:
+    set_product_switch("tf32", fp32_precision("matmul") == "tf32")
+    set_product_switch("convolution_tf32", fp32_precision("conv") == "tf32")
 
 
 # The numbers are of aten/Plugin.h, and so are the first settings.
-_PRODUCT_SWITCHES = {"tf32": 1, "reduced_half": 2, "reduced_bfloat16": 4}
-_product_switches = 6
+_PRODUCT_SWITCHES = {"tf32": 1, "reduced_half": 2, "reduced_bfloat16": 4, "convolution_tf32": 8}
+_product_switches = 14
 
 
 def product_switch(name: str) -> bool:

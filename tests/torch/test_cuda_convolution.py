@@ -44,6 +44,13 @@ CASES = {
     "transposed, phases without an element": Case((1, 2, 4), (2, 1, 2), (4,), (0,), (2,), 1, True, (3,)),
     "transposed, more than a stride": Case((1, 2, 4), (2, 1, 2), (1,), (0,), (3,), 1, True, (2,)),
     "transposed channelwise": Case((2, 3, 5, 4), (3, 2, 3, 3), (2, 2), (1, 1), (1, 1), 3, True, (1, 0)),
+    "kernels of one element": Case((2, 5, 4, 6), (7, 5, 1, 1), (1, 1), (0, 0), (1, 1)),
+    "kernels of one element, strided": Case((2, 5, 4, 6), (7, 5, 1, 1), (2, 1), (0, 0), (1, 1)),
+    "kernels of one element, padded": Case((2, 5, 4), (3, 5, 1), (1,), (1,), (1,)),
+    "kernels of one element, groups": Case((2, 6, 4), (4, 3, 1), (1,), (0,), (1,), 2),
+    "kernels of one element, volumes": Case((2, 3, 2, 3, 4), (4, 3, 1, 1, 1), (1, 1, 1), (0, 0, 0), (2, 1, 1)),
+    "kernels of one element, transposed": Case((2, 5, 4, 6), (5, 7, 1, 1), (1, 1), (0, 0), (1, 1), 1, True),
+    "kernels of one element, with more": Case((2, 5, 4, 6), (5, 7, 1, 1), (1, 1), (0, 0), (2, 2), 1, True, (1, 0)),
 }
 
 
@@ -101,6 +108,48 @@ def test_layouts_and_places_of_operands(dtype: torch.dtype) -> None:
     _assert_close(
         _convolve(same, shifted, weight.cuda(), None), _convolve(same, image.double(), weight.double(), None), dtype
     )
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_kernels_of_one_element_channels_last(dtype: torch.dtype) -> None:
+    operands = [_numbers(shape, dtype, i) for i, shape in enumerate(((2, 8, 6, 5), (16, 8, 1, 1), (16,)))]
+    case = Case((2, 8, 6, 5), (16, 8, 1, 1), (1, 1), (0, 0), (1, 1))
+    expected = _results(case, *(operand.double() for operand in operands))
+    image, weight, bias = (operand.cuda() for operand in operands)
+    actual = _results(case, image.to(memory_format=torch.channels_last), weight, bias)
+    assert actual[0].is_contiguous(memory_format=torch.channels_last)
+    for mine, truth in zip(actual, expected, strict=True):
+        _assert_close(mine, truth, dtype)
+
+
+@pytest.mark.skipif(not torch.cuda.is_tf32_supported(), reason="a device without TF32")
+@pytest.mark.parametrize("size", [1, 3])
+def test_tf32_drops_bits_of_operands_if_allowed(size: int) -> None:
+    """By both ways, of which one is a matrix product of cuBLAS."""
+    barely = torch.full((1, 4, 5, 5), 1 + 2.0**-12, device="cuda")
+    weight = torch.zeros(4, 4, size, size, device="cuda")
+    weight[range(4), range(4), size // 2, size // 2] = 1
+    exact = torch.nn.functional.conv2d(barely, weight, padding=size // 2)
+    assert (exact == barely).all()
+    torch.backends.cudnn.conv.fp32_precision = "tf32"  # _exact takes it back
+    assert (torch.nn.functional.conv2d(barely, weight, padding=size // 2) == 1).all()
+    torch.backends.cudnn.conv.fp32_precision = "ieee"
+    assert (torch.nn.functional.conv2d(barely, weight, padding=size // 2) == barely).all()
+
+
+@pytest.mark.skipif(not torch.cuda.is_tf32_supported(), reason="a device without TF32")
+@pytest.mark.parametrize("name", CASES)
+def test_tf32_values_and_gradients(name: str) -> None:
+    """Operands are rounded to 10 bits behind the point, and products of them summed in float32."""
+    torch.backends.cudnn.allow_tf32 = True
+    case = CASES[name]
+    channels = case.weight[1] * case.groups if case.transposed else case.weight[0]
+    shapes = (case.input, case.weight, (channels,))
+    operands = [_numbers(shape, torch.float32, i) for i, shape in enumerate(shapes)]
+    expected = _results(case, *(operand.double() for operand in operands))
+    for mine, truth in zip(_results(case, *(operand.cuda() for operand in operands)), expected, strict=True):
+        scale = truth.abs().max().clamp(min=1).item()
+        torch.testing.assert_close(mine.cpu().double() / scale, truth / scale, rtol=0, atol=2.0**-9)
 
 
 def test_nothing_to_add_up() -> None:

@@ -1,4 +1,5 @@
-"""Kernels that are compiled while the program runs; under the emulation by the host's compiler."""
+"""What the driver is asked itself: kernels that are compiled while the program runs, under the emulation by the host's
+compiler; properties of a device."""
 
 from __future__ import annotations
 
@@ -123,3 +124,17 @@ def test_mistakes_are_told() -> None:
         kernel(args=[2**40])
     with pytest.raises(RuntimeError, match="invalid configuration argument"):
         kernel((1, 1, 1), (4096, 1, 1), [torch.ones(1, device="cuda"), torch.ones(1, device="cuda"), 1.0, 1])
+
+
+def test_properties_of_a_device() -> None:
+    facts = torch.cuda.get_device_properties(torch.cuda.device_count() - 1)
+    assert facts.warp_size == 32
+    assert facts.multi_processor_count > 0
+    assert facts.max_threads_per_multi_processor >= facts.max_threads_per_block >= 512
+    assert facts.shared_memory_per_block >= 48 * 1024
+    assert len(str(facts.uuid)) == 36
+    assert f"multi_processor_count={facts.multi_processor_count}, uuid={facts.uuid}" in repr(facts)
+    if torch.cuda.device_count() > 1:
+        assert facts.uuid != torch.cuda.get_device_properties(0).uuid
+    with pytest.raises(AttributeError, match="twisted"):
+        _ = facts.twisted

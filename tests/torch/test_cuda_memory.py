@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import gc
+import os
+import pickle
+import subprocess
+import sys
+from typing import TYPE_CHECKING
 
 import pytest
 
 import torch
 from torch.utils.data import DataLoader, TensorDataset
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason=str(torch.cuda.unavailable_reason()))
 
@@ -139,6 +147,20 @@ def test_snapshot() -> None:
     assert segment["device"] == torch.cuda.current_device()
 
 
+def test_snapshot_in_a_file(tmp_path: Path) -> None:
+    tensors = [torch.empty(3000, device=f"cuda:{index}") for index in range(torch.cuda.device_count())]
+    file = tmp_path / "snapshot.pickle"
+    torch.cuda.memory._dump_snapshot(str(file))
+    dumped = pickle.loads(file.read_bytes())
+    assert dumped["segments"] == torch.cuda.memory_snapshot()
+    assert len(dumped["device_traces"]) == len(tensors)
+    own = torch.cuda.memory._snapshot("cuda:0")["segments"]
+    assert own == [segment for segment in dumped["segments"] if segment["device"] == 0]
+    torch.cuda.memory._record_memory_history(enabled=None)
+    with pytest.raises(NotImplementedError, match="is not recorded"):
+        torch.cuda.memory._record_memory_history()
+
+
 def test_a_limit_is_out_of_memory() -> None:
     torch.cuda.empty_cache()
     _, total = torch.cuda.mem_get_info()
@@ -186,3 +208,80 @@ def test_storages_of_the_device() -> None:
     assert isinstance(torch.ones(2, device="cuda").storage(), torch.cuda.FloatStorage)
     assert not isinstance(torch.ones(2).storage(), torch.cuda.FloatStorage)
     assert not isinstance(torch.ones(2, dtype=torch.int64, device="cuda").storage(), torch.cuda.FloatStorage)
+
+
+def _program(text: str, settings: str) -> subprocess.CompletedProcess[str]:
+    environment = {name: value for name, value in os.environ.items() if name != "PYTORCH_NO_CUDA_MEMORY_CACHING"}
+    return subprocess.run(
+        [sys.executable, "-c", "import torch\n" + text],
+        env=environment | {"PYTORCH_CUDA_ALLOC_CONF": settings},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def _answer(text: str, settings: str = "") -> list[str]:
+    answer = _program(text, settings)
+    assert answer.returncode == 0, answer.stderr
+    return answer.stdout.split()
+
+
+MIB = "def take(mib): return torch.empty(int(mib * 2**20), dtype=torch.uint8, device='cuda')\n"
+
+
+def test_large_blocks_are_not_cut_if_so_set() -> None:
+    """30 MiB fit into freed 40; with a limit of 25 both are above it, and 20 do not fit into what is above."""
+    text = MIB + (
+        "x = take(40); del x\nx = take(30)\n"
+        "print(torch.cuda.memory_reserved() >> 20, torch.cuda.memory_allocated() >> 20)\n"
+        "del x\nx = take(22); print(torch.cuda.memory_reserved() >> 20)\n"
+    )
+    assert _answer(text) == ["40", "30", "40"]
+    assert _answer(text, "max_split_size_mb:25") == ["40", "40", "62"]
+    assert _answer(text, "max_split_size_mb:25,max_non_split_rounding_mb:20") == ["40", "40", "62"]
+
+
+def test_sizes_are_rounded_up_to_parts_of_powers_of_two() -> None:
+    text = MIB + "x = take(4.2)\nprint(torch.cuda.memory_allocated() / 2**20)\n"
+    assert float(_answer(text)[0]) < 4.21
+    assert _answer(text, "roundup_power2_divisions:4") == ["5.0"]
+    assert _answer(text, "roundup_power2_divisions:[2:1,4:2,>:8]") == ["6.0"]
+    assert _answer(text, "roundup_power2_divisions:[1:1,2:2,>:8]") == ["4.5"]
+
+
+def test_old_free_segments_are_given_back_beyond_the_threshold() -> None:
+    text = MIB + (
+        "torch.cuda.set_per_process_memory_fraction(200 * 2**20 / torch.cuda.get_device_properties(0).total_memory)\n"
+        "x = take(60); y = take(40); del x; del y\nz = take(70)\nprint(torch.cuda.memory_reserved() >> 20)\n"
+        "segments = torch.cuda.memory_snapshot()\n"
+        "print(*sorted(one['total_size'] >> 20 for one in segments if one['active_size'] == 0))"
+    )
+    assert _answer(text) == ["170", "40", "60"]
+    assert _answer(text, "garbage_collection_threshold:0.6") == ["110", "40"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ("max_split_size_mb:10", "max_split_size_mb too small, must be >= 20"),
+        ("max_split_size_mb:x", "takes a whole number, got 'x'"),
+        ("max_split_size_mb", "OPTION:VALUE, got 'max_split_size_mb'"),
+        ("garbage_collection_threshold:1.5", r"garbage_collection_threshold is invalid, set it in (0.0, 1.0)"),
+        ("roundup_power2_divisions:3", "the divisions has to be power of 2"),
+        ("roundup_power2_divisions:[100:1]", "the intervals have to be power of 2"),
+    ],
+)
+def test_settings_that_are_none(settings: str, words: str) -> None:
+    answer = _program("torch.ones(1, device='cuda')", settings)
+    assert answer.returncode != 0
+    assert "ValueError" in answer.stderr
+    assert words in answer.stderr
+
+
+def test_a_setting_that_does_nothing_says_so() -> None:
+    program = "print(torch.ones(1, device='cuda').item())"
+    answer = _program(program, "expandable_segments:True, max_split_size_mb:100")
+    assert answer.stdout == "1.0\n"
+    assert "does nothing for expandable_segments:True" in answer.stderr
+    assert "does nothing" not in _program(program, "expandable_segments:False,backend:native").stderr

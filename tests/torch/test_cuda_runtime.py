@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import math
 import os
 import subprocess
 import sys
@@ -328,6 +329,9 @@ def test_no_number_is_drawn_twice(dtype: torch.dtype) -> None:
         (lambda x: torch.poisson(x.fill_(3.0)), 3.0),
         (lambda x: torch.poisson(x.fill_(30.0)), 30.0),
         (lambda x: torch.binomial(x.fill_(40.0), torch.full_like(x, 0.4)), 16.0),
+        (lambda x: torch._standard_gamma(x.fill_(0.5)), 0.5),
+        (lambda x: torch._standard_gamma(x.fill_(3.0)), 3.0),
+        (lambda x: torch._sample_dirichlet(x[:400].fill_(2.0).view(-1, 4)), 0.25),
         (lambda x: torch.randint(0, 11, x.shape, device="cuda"), 5.0),
     ],
 )
@@ -338,6 +342,19 @@ def test_distributions_have_their_means(draw: Callable[[torch.Tensor], torch.Ten
     assert drawn.mean().item() == pytest.approx(mean, rel=0.05)
 
 
+def test_gamma_and_dirichlet_samples_have_the_gradients_of_the_cpu() -> None:
+    shapes = torch.tensor([[0.1, 2.0, 9.0], [40.0, 7.0, 0.5]], dtype=torch.float64)
+    parts = torch.tensor([[0.1, 0.2, 0.7], [0.6, 0.3999, 0.0001]], dtype=torch.float64)
+    for given in ((torch._standard_gamma_grad, shapes, shapes.flip(0)),
+                  (torch._dirichlet_grad, parts, shapes, shapes.sum(-1, True))):  # fmt: skip
+        function, *tensors = given
+        assert torch.allclose(function(*(x.cuda() for x in tensors)).cpu(), function(*tensors), rtol=1e-12)
+    alpha = shapes.cuda().requires_grad_()
+    torch.distributions.Dirichlet(alpha).rsample()[:, 0].sum().backward()
+    assert alpha.grad is not None
+    assert (alpha.grad[:, 0] > 0).all()
+
+
 def test_permutations_and_samples() -> None:
     assert torch.equal(torch.randperm(3000, device="cuda").sort().values.cpu(), torch.arange(3000))
     weights = torch.tensor([[0.0, 1.0, 2.0, 3.0], [4.0, 0.0, 0.0, 0.0]], device="cuda")
@@ -346,3 +363,11 @@ def test_permutations_and_samples() -> None:
     assert (several[0] == 3).double().mean().item() == pytest.approx(0.5, abs=0.1)
     once = torch.multinomial(weights[:1], 3).cpu()
     assert once.sort().values.tolist() == [[1, 2, 3]]
+
+
+@pytest.mark.parametrize(("shape", "dim"), [((2, 4200), 1), ((2200, 3), 0), ((9000,), 0)])
+@pytest.mark.parametrize("dtype", [torch.float64, torch.complex64], ids=str)
+def test_sums_of_many_ranges(shape: tuple[int, ...], dim: int, dtype: torch.dtype) -> None:
+    """Of which a warp adds up those of an output."""
+    x = torch.arange(math.prod(shape)).remainder(101).view(shape).to(dtype)
+    assert torch.equal(x.cuda().sum(dim).cpu(), x.sum(dim))

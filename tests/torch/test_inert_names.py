@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 import torch
+from torch import _switches
 from torch.utils.checkpoint import checkpoint, checkpoint_sequential
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 NO_CUDA = pytest.mark.skipif(torch.cuda.is_available(), reason="a machine without CUDA")
 
@@ -70,6 +68,44 @@ def test_switches_are_kept() -> None:
     assert not torch.are_deterministic_algorithms_enabled()
 
 
+def test_words_for_the_precision_of_float32() -> None:
+    """As PyTorch answers, step by step: cudnn.allow_tf32, cudnn's word, that of conv, rnn and matmul, and of all."""
+    backends = torch.backends
+    cudnn, matmul = backends.cudnn, backends.cuda.matmul
+
+    def words() -> tuple[object, ...]:
+        own = (cudnn.fp32_precision, cudnn.conv.fp32_precision, cudnn.rnn.fp32_precision, matmul.fp32_precision)
+        return cudnn.allow_tf32, *own, backends.fp32_precision
+
+    before = words()
+    with _switches.kept_fp32_precisions():
+        matmul.fp32_precision = "none"  # other tests have had their say
+        assert words() == (True, "none", "tf32", "tf32", "none", "none")
+        backends.fp32_precision = "ieee"
+        assert words() == (False, "ieee", "ieee", "ieee", "ieee", "ieee")
+        backends.fp32_precision = "none"
+        cudnn.conv.fp32_precision = "ieee"
+        assert words() == (False, "none", "ieee", "tf32", "none", "none")
+        cudnn.conv.fp32_precision = "none"
+        assert words() == (False, "none", "none", "tf32", "none", "none")
+        cudnn.fp32_precision = "tf32"
+        assert words() == (True, "tf32", "tf32", "tf32", "tf32", "none")
+        torch.set_float32_matmul_precision("highest")
+        assert matmul.fp32_precision == "ieee"
+        with cudnn.flags(enabled=True, allow_tf32=False):
+            assert words() == (False, "none", "none", "none", "ieee", "none")
+        assert words() == (True, "tf32", "tf32", "tf32", "ieee", "none")
+        backends.fp32_precision = "ieee"
+        cudnn.allow_tf32 = False
+        cudnn.fp32_precision = "none"
+        assert words() == (False, "ieee", "ieee", "ieee", "ieee", "ieee")
+        cudnn.allow_tf32 = True
+        assert words() == (True, "ieee", "tf32", "tf32", "ieee", "ieee")
+        with pytest.raises(RuntimeError, match="Unknown precision: x"):
+            cudnn.conv.fp32_precision = "x"
+    assert words() == before
+
+
 @pytest.mark.parametrize("use_reentrant", [True, False])
 def test_checkpoints_have_the_same_gradients(use_reentrant: bool) -> None:
     torch.manual_seed(0)
@@ -96,19 +132,6 @@ def test_checkpoint_without_gradients_of_its_arguments() -> None:
         lambda value, scale: (weight * value * scale).sum(), torch.ones(2), scale=3, use_reentrant=False
     ).backward()
     assert weight.grad.tolist() == [3.0, 3.0]
-
-
-def test_hub_of_local_folders(tmp_path: Path) -> None:
-    (tmp_path / "hubconf.py").write_text('def twice(x):\n    """Twice x."""\n    return 2 * x\n')
-    folder = str(tmp_path)
-    assert torch.hub.load(folder, "twice", 4, source="local") == 8
-    assert torch.hub.list(folder, source="local") == ["twice"]
-    assert torch.hub.help(folder, "twice", source="local") == "Twice x."
-    with pytest.raises(NotImplementedError, match="clone"):
-        torch.hub.load("somebody/something", "twice")
-    torch.save({"a": torch.ones(1)}, tmp_path / "a.pt")
-    loaded: Any = torch.utils.model_zoo.load_url("https://example.org/a.pt", model_dir=folder)
-    assert loaded["a"].item() == 1
 
 
 def test_variables_are_tensors() -> None:

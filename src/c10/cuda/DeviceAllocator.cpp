@@ -1,3 +1,4 @@
+#include <c10/cuda/AllocatorSettings.h>
 #include <c10/cuda/CUDAGraph.h>
 #include <c10/cuda/DeviceAllocator.h>
 
@@ -43,7 +44,7 @@ unsigned long long capture_of(cudaStream_t stream) {
 }  // namespace
 
 Block* DeviceAllocator::take(size_t requested, DeviceIndex device, cudaStream_t stream) {
-  const size_t bytes = keeps_memory() ? round_up(requested, kGranularity) : requested;
+  const size_t bytes = keeps_memory() ? allocator_settings().round_up(requested, kGranularity) : requested;
   const std::lock_guard<std::mutex> lock(mutex_);
   Pool& pool = pool_for(stream);
   if (!captures()) collect_pending(/*wait=*/false);
@@ -204,6 +205,10 @@ Block* DeviceAllocator::find_free(Pool& pool, size_t bytes, cudaStream_t stream)
   Block* block = *found;
   // A big block is not broken up for a much smaller request that would get a segment of its own.
   if (bytes >= kMediumRequest && block->bytes > 2 * bytes) return nullptr;
+  const AllocatorSettings& settings = allocator_settings();
+  if (bytes < settings.max_split_size ? block->bytes >= settings.max_split_size
+                                      : block->bytes - bytes >= settings.max_non_split_rounding)
+    return nullptr;
   blocks.erase(found);
   count_split(*block, -1);
   return block;
@@ -215,6 +220,7 @@ Block* DeviceAllocator::new_segment(Pool& pool, size_t bytes, DeviceIndex device
     size_t free_bytes = 0, total_bytes = 0;
     C10_CUDA_CHECK(cudaMemGetInfo(&free_bytes, &total_bytes));
     const double most = fraction_ * static_cast<double>(total_bytes);
+    collect_garbage(size, most);
     if (static_cast<double>(statistics_.reserved_bytes.current()) + static_cast<double>(size) > most) return nullptr;
   }
   void* data = nullptr;
@@ -243,6 +249,7 @@ Block* DeviceAllocator::new_segment(Pool& pool, size_t bytes, DeviceIndex device
 void DeviceAllocator::split(Block* block, size_t bytes) {
   const size_t rest = block->bytes - bytes;
   if (rest < (block->small ? kGranularity : kSmallRequest)) return;
+  if (!block->small && bytes >= allocator_settings().max_split_size) return;
   auto* remainder = new Block(*block);
   remainder->data = block->data + bytes;
   remainder->bytes = rest;
@@ -276,6 +283,7 @@ void DeviceAllocator::make_free(Block* block) {
     if (block->next) block->next->previous = block;
     delete right;
   }
+  block->freed_as = ++freed_;
   blocks.insert(block);
   count_split(*block, 1);
 }
@@ -315,16 +323,39 @@ void DeviceAllocator::release_free_segments() {
           ++position;
           continue;
         }
-        // A device that a kernel has broken frees nothing, and every later call says so: tensors die without a word.
-        if (cudaFree(block->data) != cudaSuccess) cudaGetLastError();
-        statistics_.segment.add(block->small, -1);
-        statistics_.reserved_bytes.add(block->small, -static_cast<int64_t>(block->bytes));
-        ++statistics_.device_frees;
-        position = blocks->erase(position);
-        delete block;
+        release(*blocks, position);
       }
     }
   });
+}
+
+void DeviceAllocator::release(FreeBlocks& blocks, FreeBlocks::iterator& position) {
+  Block* block = *position;
+  // A device that a kernel has broken frees nothing, and every later call says so: tensors die without a word.
+  if (cudaFree(block->data) != cudaSuccess) cudaGetLastError();
+  statistics_.segment.add(block->small, -1);
+  statistics_.reserved_bytes.add(block->small, -static_cast<int64_t>(block->bytes));
+  ++statistics_.device_frees;
+  position = blocks.erase(position);
+  delete block;
+}
+
+void DeviceAllocator::collect_garbage(size_t bytes, double most) {
+  const double threshold = allocator_settings().garbage_collection_threshold * most;
+  const auto is_beyond = [&] {
+    return static_cast<double>(statistics_.reserved_bytes.current()) + static_cast<double>(bytes) > threshold;
+  };
+  if (threshold == 0 || captures()) return;
+  while (is_beyond()) {
+    FreeBlocks& blocks = shared_.large_blocks;
+    auto oldest = blocks.end();
+    for (auto position = blocks.begin(); position != blocks.end(); ++position) {
+      const bool is_whole = !(*position)->previous && !(*position)->next;
+      if (is_whole && (oldest == blocks.end() || (*position)->freed_as < (*oldest)->freed_as)) oldest = position;
+    }
+    if (oldest == blocks.end()) return;
+    release(blocks, oldest);
+  }
 }
 
 void DeviceAllocator::throw_out_of_memory(size_t bytes, DeviceIndex device) {

@@ -30,6 +30,7 @@ struct Block {
   bool small = false;
   bool in_use = false;
   bool awaits_streams = false;  // freed, and other streams may still read it
+  uint64_t freed_as = 0;        // how many blocks had been freed by then
   Block* previous = nullptr;
   Block* next = nullptr;
   std::vector<cudaStream_t> other_streams;  // see record_stream
@@ -91,6 +92,7 @@ class DeviceAllocator {
   std::vector<Redirection> redirections_;
   MemoryStatistics statistics_;
   double fraction_ = 1;
+  uint64_t freed_ = 0;  // blocks, ever
 
   template <typename Body>
   void for_each_pool(const Body& body) {
@@ -113,6 +115,9 @@ class DeviceAllocator {
   static void record_events(Pending& entry);
   void collect_pending(bool wait);
   void release_free_segments();
+  // Gives free segments back, those first that were not used for longest, until the threshold has room for `bytes`.
+  void collect_garbage(size_t bytes, double most);
+  void release(FreeBlocks& blocks, FreeBlocks::iterator& position);
   [[noreturn]] void throw_out_of_memory(size_t bytes, DeviceIndex device);
 };
 

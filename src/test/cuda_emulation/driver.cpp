@@ -6,6 +6,7 @@
 #include <elf.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <string>
@@ -46,6 +47,24 @@ int cuModuleGetFunction(void** function, void* module, const char* name) {
 }
 
 int cuFuncSetAttribute(void*, int, int) { return 0; }
+
+// A device on no bus, and what a block of it may have.
+int cuDeviceGetAttribute(int* value, int attribute, int device) {
+  switch (attribute) {
+    case 1: *value = 1024; return 0;                  // CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK
+    case 8: case 97: *value = 48 * 1024; return 0;    // CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, _OPTIN
+    case 10: *value = 32; return 0;                   // CU_DEVICE_ATTRIBUTE_WARP_SIZE
+    case cudaDevAttrMultiProcessorCount:
+    case cudaDevAttrMaxThreadsPerMultiProcessor:
+      return cudaDeviceGetAttribute(value, static_cast<cudaDeviceAttr>(attribute), device);
+    default: *value = 0; return 0;
+  }
+}
+
+int cuDeviceGetUuid_v2(unsigned char* bytes, int device) {
+  std::fill_n(bytes, 16, static_cast<unsigned char>(device));
+  return 0;
+}
 
 int cuLaunchKernel(void* function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
                    unsigned block_y, unsigned block_z, unsigned, cudaStream_t stream, void** values, void**) {

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from contextlib import contextmanager
+from types import ModuleType
 from typing import TYPE_CHECKING
 
-from torch import _bindings
+from torch import _bindings, _switches
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,7 +24,22 @@ if TYPE_CHECKING:
         opt_einsum as opt_einsum,
     )
 
-fp32_precision = "none"  # kept for programs that set it; float32 is computed as float32 here
+    fp32_precision: str
+
+
+class _Backends(ModuleType):
+    """`fp32_precision`: how CUDA devices multiply float32 where nothing nearer says: "ieee", "tf32" or "none"."""
+
+    @property
+    def fp32_precision(self) -> str:
+        return _switches.fp32_precision("generic")
+
+    @fp32_precision.setter
+    def fp32_precision(self, value: str) -> None:
+        _switches.set_fp32_precision("generic", value)
+
+
+sys.modules[__name__].__class__ = _Backends
 
 __getattr__ = _bindings.submodules(__name__)
 

@@ -21,8 +21,9 @@ class cuBLASModule:
     """How CUDA devices multiply matrices.
 
     `allow_tf32`: float32 by TF32, as `torch.set_float32_matmul_precision("high")` has it; `fp32_precision` is the same
-    by the words "tf32" and "ieee". `allow_fp16_reduced_precision_reduction` and its like of bf16: parts of a sum of
-    halves may be halves. Sums of float16 in float16 are not asked of cuBLAS: `allow_fp16_accumulation` stays False.
+    by the words "tf32", "ieee" and "none", which takes torch.backends.cudnn's. `allow_fp16_reduced_precision_reduction`
+    and its like of bf16: parts of a sum of halves may be halves. Sums of float16 in float16 are not asked of cuBLAS:
+    `allow_fp16_accumulation` stays False.
     """
 
     _REDUCED: ClassVar = {
@@ -34,7 +35,7 @@ class cuBLASModule:
         if name == "allow_tf32":
             return _switches.product_switch("tf32")
         if name == "fp32_precision":
-            return "tf32" if _switches.product_switch("tf32") else "none"
+            return _switches.fp32_precision("matmul")
         if name in self._REDUCED:
             return _switches.product_switch(self._REDUCED[name])
         if name == "allow_fp16_accumulation":
@@ -43,10 +44,8 @@ class cuBLASModule:
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name == "fp32_precision":
-            if value not in ("none", "ieee", "tf32"):
-                raise RuntimeError(f"Unknown precision: {value}")
-            name, value = "allow_tf32", value == "tf32"
-        if name == "allow_tf32":
+            _switches.set_fp32_precision("matmul", value)
+        elif name == "allow_tf32":
             _switches.set_float32_matmul_precision("high" if value else "highest")
         elif name in self._REDUCED:
             _switches.set_product_switch(self._REDUCED[name], bool(value))

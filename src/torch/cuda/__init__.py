@@ -23,6 +23,7 @@ from torch.cuda._nvml import (
     temperature as temperature,
     utilization as utilization,
 )
+from torch.cuda._properties import DeviceProperties
 from torch.cuda.graphs import (
     CUDAGraph as CUDAGraph,
     graph as graph,
@@ -183,24 +184,9 @@ def get_device_capability(device: Device = None) -> tuple[int, int]:
     return _C._cuda_device_capability(device_index(device))
 
 
-class _DeviceProperties:
-    """`name`, `major`, `minor`, `total_memory` (bytes) of a device."""
-
-    def __init__(self, index: int) -> None:
-        self.name = _C._cuda_device_name(index)
-        self.major, self.minor = _C._cuda_device_capability(index)
-        self.total_memory = _C._cuda_total_memory(index)
-
-    def __repr__(self) -> str:
-        return (
-            f"_CudaDeviceProperties(name='{self.name}', major={self.major}, minor={self.minor}, "
-            f"total_memory={self.total_memory // 2**20}MB)"
-        )
-
-
-def get_device_properties(device: Device = None) -> _DeviceProperties:
-    """What a device is."""
-    return _DeviceProperties(device_index(device))
+def get_device_properties(device: Device = None) -> DeviceProperties:
+    """What a device is: its name, memory, multiprocessors, ..."""
+    return DeviceProperties(device_index(device))
 
 
 def get_arch_list() -> list[str]:

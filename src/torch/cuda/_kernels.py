@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import _C
 from torch.cuda._device import device_index, init
+from torch.cuda._driver import driver, load_library
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,21 +22,12 @@ _PLAIN_SHARED_MEMORY = 48 * 1024
 _MAX_DYNAMIC_SHARED_SIZE = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 
 
-def _load(name: str, package: str) -> ctypes.CDLL:
-    try:
-        return ctypes.CDLL(name)
-    except OSError as error:
-        raise RuntimeError(
-            f"torch.cuda._compile_kernel needs {name}, which could not be loaded: {error}\nInstall {package}."
-        ) from None
-
-
 class _Compiler:
     """NVRTC, which is loaded with the first kernel that is not on disk."""
 
     def __init__(self) -> None:
         major = str(torch.version.cuda).partition(".")[0]
-        self._library = _load(f"libnvrtc.so.{major}", "the package cuda-nvrtc")
+        self._library = load_library(f"libnvrtc.so.{major}", "the package cuda-nvrtc", "torch.cuda._compile_kernel")
         self._library.nvrtcGetErrorString.restype = ctypes.c_char_p
 
     def _check(self, code: int) -> None:
@@ -72,22 +64,7 @@ class _Compiler:
             library.nvrtcDestroyProgram(ctypes.byref(program))
 
 
-class _Driver:
-    """The driver's own interface, which loads and starts what was compiled."""
-
-    def __init__(self) -> None:
-        self._library = _load("libcuda.so.1", "NVIDIA's driver")
-
-    def call(self, name: str, *arguments: Any) -> None:
-        """Raises RuntimeError with the driver's words."""
-        code = getattr(self._library, name)(*arguments)
-        if code != 0:
-            text = ctypes.c_char_p()
-            self._library.cuGetErrorString(code, ctypes.byref(text))
-            raise RuntimeError(f"CUDA error: {(text.value or b'unknown error').decode()} ({name})")
-
-
-_compiler, _driver = cache(_Compiler), cache(_Driver)
+_compiler = cache(_Compiler)
 
 
 def _cache_folder() -> Path | None:
@@ -152,8 +129,8 @@ class Kernel:
         if index not in self._functions:
             _C._cuda_memory_info(index)  # gives this thread the device's context
             module, function = ctypes.c_void_p(), ctypes.c_void_p()
-            _driver().call("cuModuleLoadData", ctypes.byref(module), self._binary)
-            _driver().call("cuModuleGetFunction", ctypes.byref(function), module, self._lowered.encode())
+            driver().call("cuModuleLoadData", ctypes.byref(module), self._binary)
+            driver().call("cuModuleGetFunction", ctypes.byref(function), module, self._lowered.encode())
             self._functions[index] = function
         return self._functions[index]
 
@@ -196,11 +173,11 @@ class Kernel:
         index = device_index(None)
         function = self._function(index)
         if shared_mem > _PLAIN_SHARED_MEMORY:
-            _driver().call("cuFuncSetAttribute", function, _MAX_DYNAMIC_SHARED_SIZE, shared_mem)
+            driver().call("cuFuncSetAttribute", function, _MAX_DYNAMIC_SHARED_SIZE, shared_mem)
         values = [self._argument(value) for value in args or ()]
         places = (ctypes.c_void_p * len(values))(*(ctypes.addressof(value) for value in values))
         handle = _C._cuda_current_stream(index) if stream is None else stream.cuda_stream
-        _driver().call(
+        driver().call(
             "cuLaunchKernel",
             function,
             *map(ctypes.c_uint, (*grid, *block, shared_mem)),

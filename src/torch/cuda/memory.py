@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import pickle
 import warnings
 from collections import OrderedDict
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import _C
 from torch.cuda._device import device_index, init
+from torch.cuda._nvml import list_gpu_processes as list_gpu_processes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -239,6 +242,28 @@ def memory_snapshot(mempool_id: tuple[int, int] | None = None, include_traces: b
             }
         )
     return segments
+
+
+def _snapshot(device: Device = None, augment_with_fx_traces: bool = False) -> dict[str, Any]:
+    """`memory_snapshot` of all devices, or of one, as PyTorch's viewers of memory read it; there are no traces."""
+    chosen = None if device is None else device_index(device)
+    segments = [segment for segment in memory_snapshot() if chosen is None or segment["device"] == chosen]
+    traces: list[Any] = [[] for _ in range(_C._cuda_device_count())] if _C._cuda_is_loaded() else []
+    return {"segments": segments, "device_traces": traces, "allocator_settings": {}, "external_annotations": []}
+
+
+def _dump_snapshot(filename: str = "dump_snapshot.pickle", augment_with_fx_traces: bool = False) -> None:
+    """Writes `_snapshot` to a file, which PyTorch's memory_viz shows."""
+    Path(filename).write_bytes(pickle.dumps(_snapshot()))
+
+
+def _record_memory_history(enabled: str | None = "all", *options: Any, **more: Any) -> None:
+    """NotImplementedError, unless `enabled` is None: where memory was asked for is not recorded."""
+    if enabled is not None:
+        raise NotImplementedError(
+            "torch.cuda.memory: where memory was asked for is not recorded; memory_snapshot() and _dump_snapshot() "
+            "tell what there is now"
+        )
 
 
 def set_per_process_memory_fraction(fraction: float, device: Device = None) -> None:

@@ -23,8 +23,6 @@ constexpr int kColumns = 128;
 constexpr int kTileThreads = 128;
 
 template <typename T>
-inline constexpr bool kOnTensorCores = c10::is_reduced_floating_v<T>;
-template <typename T>
 using SumOf = std::conditional_t<c10::is_reduced_floating_v<T>, float, T>;
 template <typename T>
 inline constexpr int kChannelsAtOnce = 16 / sizeof(T);
@@ -130,22 +128,26 @@ struct Product {
 
 // --------------------------------------------------------------------------------------------------------------- tiles
 
-template <typename T, bool kForward>
+// For tensor cores float is TF32.
+template <typename T, bool kForwardProduct, bool kTensorCores>
 struct Tile {
-  static constexpr int kDepth = kOnTensorCores<T> ? 32 : 8;
-  static constexpr int kGap = kOnTensorCores<T> ? 8 : 4;  // without it, neighbours in a column share a bank
+  using Element = T;
+  static constexpr bool kForward = kForwardProduct;
+  static constexpr int kDepth = kTensorCores ? 64 / static_cast<int>(sizeof(T)) : 8;
+  static constexpr int kGap = sizeof(T) == 2 ? 8 : 4;  // without it, neighbours in a column share a bank
   // Packs of a forward product lie along the depth. Tensor cores take them so.
-  static constexpr bool kDepthInside = kForward && kOnTensorCores<T>;
+  static constexpr bool kDepthInside = kForward && kTensorCores;
   alignas(32) T matrix[kDepth][kRows + kGap];
   alignas(32) T image[kDepthInside ? kColumns : kDepth][(kDepthInside ? kDepth : kColumns) + kGap];
 };
 
 // A thread's part of the tiles, on the way from memory.
-template <typename T, bool kForward>
+template <typename Tiles>
 class Loader {
- public:
-  using Tiles = Tile<T, kForward>;
+  using T = typename Tiles::Element;
+  static constexpr bool kForward = Tiles::kForward;
 
+ public:
   __device__ Loader(const Product<T, kForward>& product, int64_t group, int64_t row, int64_t column, int64_t begin,
                     int64_t end)
       : product_(product),
@@ -231,17 +233,18 @@ class Loader {
 };
 
 // Each thread sums eight rows by eight columns, four and four that are half a tile apart.
-template <typename T, bool kForward>
+template <typename Tiles>
 struct FusedMultiplyAdd {
+  using T = typename Tiles::Element;
   T sums[8][8] = {};
 
   __device__ static int row_of(int i) { return i / 4 * (kRows / 2) + threadIdx.x / 16 * 4 + i % 4; }
   __device__ static int column_of(int i) { return i / 4 * (kColumns / 2) + threadIdx.x % 16 * 4 + i % 4; }
 
-  __device__ void add(const Tile<T, kForward>& tile) {
+  __device__ void add(const Tiles& tile) {
     using Four = Pack<T, 4>;
 #pragma unroll
-    for (int depth = 0; depth < Tile<T, kForward>::kDepth; ++depth) {
+    for (int depth = 0; depth < Tiles::kDepth; ++depth) {
       Four a[2], b[2];
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
@@ -257,7 +260,7 @@ struct FusedMultiplyAdd {
   }
 
   template <typename Write>
-  __device__ void write(Tile<T, kForward>&, Write&& write) {
+  __device__ void write(Tiles&, Write&& write) {
 #pragma unroll
     for (int i = 0; i < 8; ++i) {
 #pragma unroll
@@ -267,14 +270,18 @@ struct FusedMultiplyAdd {
 };
 
 // Each of four warps sums 32 rows by 64 columns.
-template <typename T, bool kForward>
+template <typename Tiles>
 struct TensorCores {
-  using Native = std::conditional_t<std::is_same_v<T, c10::Half>, __half, __nv_bfloat16>;
+  using T = typename Tiles::Element;
+  static constexpr bool kTF32 = std::is_same_v<T, float>;
+  static constexpr int kStep = kTF32 ? 8 : 16;  // of the depth
+  using Memory =
+      std::conditional_t<kTF32, float, std::conditional_t<std::is_same_v<T, c10::Half>, __half, __nv_bfloat16>>;
+  using Native = std::conditional_t<kTF32, nvcuda::wmma::precision::tf32, Memory>;
   template <typename Kind, typename Layout>
-  using Operand = nvcuda::wmma::fragment<Kind, 16, 16, 16, Native, Layout>;
-  using Tiles = Tile<T, kForward>;
+  using Operand = nvcuda::wmma::fragment<Kind, 16, 16, kStep, Native, Layout>;
   using Layout = std::conditional_t<Tiles::kDepthInside, nvcuda::wmma::col_major, nvcuda::wmma::row_major>;
-  nvcuda::wmma::fragment<nvcuda::wmma::accumulator, 16, 16, 16, float> sums[2][4];
+  nvcuda::wmma::fragment<nvcuda::wmma::accumulator, 16, 16, kStep, float> sums[2][4];
 
   __device__ TensorCores() {
 #pragma unroll
@@ -288,7 +295,7 @@ struct TensorCores {
 
   __device__ void add(const Tiles& tile) {
 #pragma unroll
-    for (int depth = 0; depth < Tiles::kDepth; depth += 16) {
+    for (int depth = 0; depth < Tiles::kDepth; depth += kStep) {
       Operand<nvcuda::wmma::matrix_a, nvcuda::wmma::col_major> a[2];
 #pragma unroll
       for (int i = 0; i < 2; ++i) load(a[i], &tile.matrix[depth][row_of(i)], kRows + Tiles::kGap);
@@ -325,13 +332,17 @@ struct TensorCores {
  private:
   template <typename Fragment>
   __device__ static void load(Fragment& fragment, const T* source, unsigned stride) {
-    nvcuda::wmma::load_matrix_sync(fragment, reinterpret_cast<const Native*>(source), stride);
+    nvcuda::wmma::load_matrix_sync(fragment, reinterpret_cast<const Memory*>(source), stride);
+    if constexpr (kTF32) {
+#pragma unroll
+      for (int i = 0; i < fragment.num_elements; ++i) fragment.x[i] = nvcuda::wmma::__float_to_tf32(fragment.x[i]);
+    }
   }
 };
 
-template <typename T, bool kForward>
+template <typename T, bool kForward, bool kTensorCores>
 __global__ void __launch_bounds__(kTileThreads) multiply_tiles(const __grid_constant__ Product<T, kForward> product) {
-  using Tiles = Tile<T, kForward>;
+  using Tiles = Tile<T, kForward, kTensorCores>;
   // Bytes: the emulation's compiler would initialise tiles of c10::Half.
   alignas(Tiles) __shared__ unsigned char memory[2 * sizeof(Tiles)];
   Tiles* tiles = reinterpret_cast<Tiles*>(memory);
@@ -349,8 +360,8 @@ __global__ void __launch_bounds__(kTileThreads) multiply_tiles(const __grid_cons
     const int64_t end = ::min(begin + product.range, product.depth.count);
     __syncthreads();  // the job before may still be read
     targets[threadIdx.x] = product.target(group, column + threadIdx.x);
-    Loader<T, kForward> loader(product, group, row, column, begin, end);
-    std::conditional_t<kOnTensorCores<T>, TensorCores<T, kForward>, FusedMultiplyAdd<T, kForward>> sums;
+    Loader<Tiles> loader(product, group, row, column, begin, end);
+    std::conditional_t<kTensorCores, TensorCores<Tiles>, FusedMultiplyAdd<Tiles>> sums;
     loader.load();
     loader.store(tiles[0]);
     __syncthreads();

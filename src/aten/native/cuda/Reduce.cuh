@@ -218,14 +218,19 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
+// A warp for each output: its lanes read neighbouring partial results, of which a single output may have a thousand.
 template <typename Operation, typename Out>
 __global__ void __launch_bounds__(kThreads) reduce_partials(Operation operation, ReductionShape shape, Plan plan,
                                                             char* out, const typename Operation::Accumulator* partial) {
-  for (int64_t output = blockIdx.x * int64_t{blockDim.x} + threadIdx.x; output < shape.outputs;
-       output += int64_t{blockDim.x} * gridDim.x) {
+  const int64_t warps = gridDim.x * int64_t{blockDim.x} / kWarp;
+  for (int64_t output = (blockIdx.x * int64_t{blockDim.x} + threadIdx.x) / kWarp; output < shape.outputs;
+       output += warps) {
     typename Operation::Accumulator value = Operation::identity();
-    for (int64_t split = 0; split < plan.splits; ++split)
+    for (int64_t split = threadIdx.x % kWarp; split < plan.splits; split += kWarp)
       value = Operation::combine(value, partial[output * plan.splits + split]);
+    for (int offset = kWarp / 2; offset > 0; offset /= 2)
+      value = Operation::combine(value, shuffle_down(value, offset));
+    if (threadIdx.x % kWarp != 0) continue;
     int64_t out_offset, in_offset;
     shape.kept_offsets(output, out_offset, in_offset);
     *reinterpret_cast<Out*>(out + out_offset) = static_cast<Out>(operation.finish(value));
@@ -259,8 +264,8 @@ void reduce(const TensorIterator& iter, Operation operation) {
   else
     start(reduce_columns<Operation, Out, In, 1>, columns);
   if (partial) {
-    launch(reduce_partials<Operation, Out>, grid_for(shape.outputs), kThreads, operation, shape, plan, iter.data(0),
-           partial);
+    launch(reduce_partials<Operation, Out>, grid_for(shape.outputs * kWarp), kThreads, operation, shape, plan,
+           iter.data(0), partial);
   }
 }
 

@@ -1,10 +1,12 @@
-// Convolutions: the operands and axes of their products (ImplicitProduct.cuh).
+// Convolutions: the operands and axes of their products (ImplicitProduct.cuh; matmul.h for kernels of one element).
 
 #include <aten/ATen.h>
 #include <aten/Dispatch.h>
 #include <aten/Kernels.h>
+#include <aten/Plugin.h>
 #include <aten/native/Dimensions.h>
 #include <aten/native/cuda/ImplicitProduct.cuh>
+#include <aten/native/cuda/matmul.h>
 
 #include <algorithm>
 #include <limits>
@@ -16,6 +18,15 @@ namespace {
 
 // Such groups would leave most of a tile empty.
 bool is_channelwise(int64_t groups, int64_t rows) { return groups > 1 && rows <= 16; }
+
+bool allows_tf32() { return (at::product_switches() & at::kConvolutionTF32) != 0; }
+
+template <typename T, bool kForward>
+auto tile_kernel() {
+  if constexpr (c10::is_reduced_floating_v<T>) return multiply_tiles<T, kForward, true>;
+  else if constexpr (std::is_same_v<T, double>) return multiply_tiles<T, kForward, false>;
+  else return allows_tf32() ? multiply_tiles<T, kForward, true> : multiply_tiles<T, kForward, false>;
+}
 
 template <typename T, bool kForward>
 void compute(Product<T, kForward> product) {
@@ -40,7 +51,7 @@ void compute(Product<T, kForward> product) {
   if (is_narrow)
     multiply_channelwise(product);
   else
-    launch(multiply_tiles<T, kForward>, grid_of_rows(jobs * product.splits), kTileThreads, product);
+    launch(tile_kernel<T, kForward>(), grid_of_rows(jobs * product.splits), kTileThreads, product);
   if (product.partial) add_partials(product);
 }
 
@@ -60,6 +71,34 @@ struct Window {
     std::copy(dilations.begin(), dilations.end(), dilation + missing);
   }
 };
+
+// A kernel of one element that takes each place once (with output padding some have none): the product of two matrices,
+// as long as cuBLAS counts the places.
+bool is_pointwise(const Tensor& filters, const Window& window, const Tensor& out, const Tensor& image, int64_t groups) {
+  bool is = groups == 1 && filters.numel() > 0 && out.sizes().slice(2) == image.sizes().slice(2) &&
+            image.numel() / image.size(1) <= std::numeric_limits<int>::max();
+  for (int i = 0; i < 3; ++i) is = is && filters.size(i + 2) == 1 && window.stride[i] == 1 && window.padding[i] == 0;
+  return is;
+}
+
+// (N, C, *) as (N * places, C).
+Tensor pixels(const Tensor& image) {
+  return image.permute({0, 2, 3, 4, 1}).contiguous().view({-1, image.size(1)});
+}
+
+// matrix: (channels of out, channels of image).
+void convolve_pointwise(const Tensor& out, const Tensor& image, const Tensor& matrix, const Tensor& bias) {
+  if (bias.defined()) Tensor(out).copy_(bias.view({1, bias.size(0), 1, 1, 1}));
+  const int beta = bias.defined() ? 1 : 0;
+  const Tensor last = out.permute({0, 2, 3, 4, 1});
+  if (last.is_contiguous()) {
+    multiply_matrices(last.view({-1, out.size(1)}), pixels(image), matrix.t(), beta, 1, allows_tf32());
+  } else {
+    const int64_t batch = out.size(0);
+    multiply_matrices(out.view({batch, out.size(1), -1}), matrix.unsqueeze(0).expand({batch, -1, -1}),
+                      image.view({batch, image.size(1), -1}), beta, 1, allows_tf32());
+  }
+}
 
 // Contiguous, at a multiple of 16 bytes, and with zeros behind the last two dimensions, or the last, up to multiples of
 // `pack`.
@@ -179,6 +218,10 @@ void convolution_kernel(const Tensor& out, const Tensor& input, const Tensor& we
                         IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation, int64_t groups) {
   const Window window(stride, padding, dilation);
   const Tensor filters = volumes(weight);
+  if (is_pointwise(filters, window, volumes(out), volumes(input), groups)) {
+    convolve_pointwise(volumes(out), volumes(input), filters.flatten(1), bias);
+    return;
+  }
   const int64_t rows = filters.size(0) / groups;
   dispatch_convolution_types(out.dtype(), "convolution", [&](auto tag) {
     using T = typename decltype(tag)::type;
@@ -198,6 +241,10 @@ void convolution_transposed_kernel(const Tensor& out, const Tensor& input, const
   const Window window(stride, padding, dilation);
   const Tensor filters = volumes(weight);
   const Tensor result = volumes(out);
+  if (is_pointwise(filters, window, result, volumes(input), groups)) {
+    convolve_pointwise(result, volumes(input), filters.flatten(1).t(), bias);
+    return;
+  }
   const int64_t rows = filters.size(1);
   dispatch_convolution_types(out.dtype(), "convolution_transposed", [&](auto tag) {
     using T = typename decltype(tag)::type;
@@ -243,6 +290,10 @@ void convolution_weight_gradient_kernel(const Tensor& out, const Tensor& grad, c
   }
   const Window window(stride, padding, dilation);
   const Tensor result = volumes(out);
+  if (is_pointwise(result, window, volumes(grad), volumes(input), groups)) {
+    multiply_matrices(result.flatten(1), pixels(volumes(grad)).t(), pixels(volumes(input)), 0, 1, allows_tf32());
+    return;
+  }
   const int64_t rows = result.size(0) / groups;
   dispatch_convolution_types(out.dtype(), "convolution_weight_gradient", [&](auto tag) {
     using T = typename decltype(tag)::type;

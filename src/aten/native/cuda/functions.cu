@@ -39,6 +39,11 @@ AT_FORALL_NUMERIC_PAIR_FUNCTIONS(DEFINE_BINARY_FUNCTOR)
 AT_FORALL_INTEGRAL_PAIR_FUNCTIONS(DEFINE_BINARY_FUNCTOR)
 #undef DEFINE_BINARY_FUNCTOR
 
+template <typename T>
+struct dirichlet_grad_functor {
+  __device__ T operator()(T x, T a, T total) const { return static_cast<T>(special::dirichlet_grad(x, a, total)); }
+};
+
 }  // namespace
 
 #define CASE(name) \
@@ -95,5 +100,11 @@ void binary_function_kernel(TensorIterator& iter, BinaryFunction function) {
 }
 #undef GROUP
 #undef CASE
+
+void dirichlet_grad_kernel(TensorIterator& iter) {
+  dispatch_floating_types(iter.common_dtype(), "_dirichlet_grad", [&](auto type) {
+    gpu_kernel_by_strides(iter, dirichlet_grad_functor<typename decltype(type)::type>());
+  });
+}
 
 }  // namespace at::native::cuda

@@ -6,6 +6,7 @@
 #include <aten/Plugin.h>
 #include <aten/native/cuda/Libraries.h>
 #include <aten/native/cuda/linalg/Linalg.h>
+#include <aten/native/cuda/matmul.h>
 #include <c10/cuda/CUDAStream.h>
 
 #include <algorithm>
@@ -56,7 +57,10 @@ TorchCudaMatrixType type_of(const Tensor& matrix) {
   }
 }
 
-void product(const Tensor& out, const Tensor& left, const Tensor& right, const Scalar& beta, const Scalar& alpha) {
+}  // namespace
+
+void multiply_matrices(const Tensor& out, const Tensor& left, const Tensor& right, const Scalar& beta,
+                       const Scalar& alpha, bool tf32) {
   const bool batched = out.dim() == 3;
   const Operand a = operand(left);
   const Operand b = operand(right);
@@ -69,7 +73,7 @@ void product(const Tensor& out, const Tensor& left, const Tensor& right, const S
   gemm.type = type_of(left);
   gemm.float_result = out.dtype() != left.dtype();
   const unsigned switches = at::product_switches();
-  gemm.tf32 = (switches & at::kProductTF32) != 0;
+  gemm.tf32 = tf32;
   gemm.reduced_sums =
       (switches & (gemm.type == kTorchCudaHalf ? at::kProductReducedHalf : at::kProductReducedBFloat16)) != 0;
   gemm.transpose_a = a.transposed;
@@ -99,8 +103,6 @@ void product(const Tensor& out, const Tensor& left, const Tensor& right, const S
   if (!direct) Tensor(out).copy_(c);
 }
 
-}  // namespace
-
 void gemm_kernel(const Tensor& out, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) {
   check_dtype(out, "addmm");
   if (out.numel() == 0) return;
@@ -110,7 +112,7 @@ void gemm_kernel(const Tensor& out, const Tensor& a, const Tensor& b, const Scal
     else target.mul_(beta);
     return;
   }
-  product(out, a, b, beta, alpha);
+  multiply_matrices(out, a, b, beta, alpha, (at::product_switches() & at::kProductTF32) != 0);
 }
 
 void bmm_kernel(const Tensor& out, const Tensor& a, const Tensor& b) {
@@ -120,7 +122,7 @@ void bmm_kernel(const Tensor& out, const Tensor& a, const Tensor& b) {
     Tensor(out).zero_();
     return;
   }
-  product(out, a, b, 0, 1);
+  multiply_matrices(out, a, b, 0, 1, (at::product_switches() & at::kProductTF32) != 0);
 }
 
 }  // namespace at::native::cuda

@@ -1,9 +1,9 @@
-// Numbers from distributions. Those of uniform, normal, exponential, ... are PyTorch's for a seed and a device; Poisson
-// and binomial ones, permutations and draws with replacement are as good, but others.
+// Numbers from distributions. Those of uniform, normal, exponential, ... are PyTorch's for a seed and a device; those
+// of Poisson, binomial and gamma distributions, permutations and draws with replacement are as good, but others.
 
 #include <aten/Dispatch.h>
 #include <aten/Kernels.h>
-#include <aten/native/CountingFormulas.h>
+#include <aten/native/DistributionFormulas.h>
 #include <aten/native/cuda/Philox.cuh>
 
 #include <limits>
@@ -193,6 +193,20 @@ void distribution_kernel(const Tensor& self, Distribution distribution, double f
 namespace {
 
 template <typename T>
+void fill_with_gammas(const Tensor& out, const Tensor& shapes, const Generator& generator) {
+  const PhiloxState state = take(generator, 1024);
+  T* to = out.data_ptr<T>();
+  const T* a = shapes.data_ptr<T>();
+  for_each_index(out.numel(), [=] __device__(int64_t index) {
+    Philox stream(state, index);
+    const auto uniform = [&stream] { return stream.next().uniform(0, 0.0); };
+    const auto normal = [&stream] { return stream.next().normal(0, 0.0); };
+    const T drawn = static_cast<T>(draw_gamma(a[index], uniform, normal));
+    to[index] = drawn < std::numeric_limits<T>::min() ? std::numeric_limits<T>::min() : drawn;
+  });
+}
+
+template <typename T>
 void fill_with_counts(const Tensor& out, const Tensor& first, const Tensor& second, const Generator& generator) {
   // Rejection takes as many numbers as it takes: far more than this are never wanted of one stream.
   const PhiloxState state = take(generator, 1024);
@@ -208,10 +222,12 @@ void fill_with_counts(const Tensor& out, const Tensor& first, const Tensor& seco
 
 }  // namespace
 
-void counting_kernel(const Tensor& out, const Tensor& first, const Tensor& second, Distribution,
-                     const Generator& generator) {
-  dispatch_floating_types(out.dtype(), "counting", [&](auto tag) {
-    fill_with_counts<typename decltype(tag)::type>(out, first, second, generator);
+void elementwise_distribution_kernel(const Tensor& out, const Tensor& first, const Tensor& second,
+                                     Distribution distribution, const Generator& generator) {
+  dispatch_floating_types(out.dtype(), "elementwise_distribution", [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    if (distribution == Distribution::gamma) fill_with_gammas<T>(out, first, generator);
+    else fill_with_counts<T>(out, first, second, generator);
   });
 }
 
