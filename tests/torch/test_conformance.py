@@ -1,0 +1,17 @@
+"""Calls of PyTorch's own database of operators: PyTorch's values and gradients, in any layout."""
+
+from __future__ import annotations
+
+import pytest
+from operator_database import Database
+
+import torch
+
+DATABASE = Database(torch)
+
+
+@pytest.mark.filterwarnings("ignore")  # of calls that PyTorch's database makes, too
+@pytest.mark.parametrize("operator", DATABASE.by_operator)
+def test_as_pytorch(operator: str) -> None:
+    for call in DATABASE.by_operator[operator]:
+        DATABASE.check(call, "cpu")
