@@ -11,7 +11,8 @@ namespace at {
 TORCH_API std::string_view version();
 // Compiler, BLAS, OpenMP, instruction sets: several lines for people.
 TORCH_API std::string show_config();
-// The instruction set that kernels use on this machine: "AVX3", "AVX2", "SSE2", ...
+// The instruction set that kernels use on this machine: "AVX512", "AVX2", "DEFAULT", or Highway's name elsewhere than
+// on x86. ATEN_CPU_CAPABILITY ("avx2", "default") has them use a lesser one.
 TORCH_API const char* cpu_capability();
 TORCH_API bool has_mkl();
 TORCH_API bool has_openmp();

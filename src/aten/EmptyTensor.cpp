@@ -8,15 +8,9 @@
 
 namespace at::detail {
 
-using c10::Allocator;
 using c10::StorageImpl;
 
 namespace {
-
-Allocator* allocator_for(Device device) {
-  if (C10_LIKELY(device.is_cpu())) return c10::cpu_allocator();
-  return c10::get_backend(device.type()).allocator();
-}
 
 Device with_index(Device device) {
   if (device.is_meta()) return kMeta;  // there is one
@@ -31,18 +25,21 @@ void check_not_negative(IntArrayRef sizes) {
 
 // Bytes of a contiguous tensor of these sizes behind `storage_offset` elements.
 int64_t contiguous_bytes(IntArrayRef sizes, int64_t itemsize, int64_t storage_offset = 0) {
-  check_not_negative(sizes);
   int64_t bytes = 1;
-  bool overflow = false;
-  for (const int64_t size : sizes) overflow |= __builtin_mul_overflow(bytes, size, &bytes);
-  overflow |= __builtin_add_overflow(bytes, storage_offset, &bytes) || __builtin_mul_overflow(bytes, itemsize, &bytes);
-  TORCH_CHECK(!overflow, "Storage size calculation overflowed with sizes=", sizes);
+  bool is_wrong = false;
+  for (const int64_t size : sizes) is_wrong |= size < 0 || __builtin_mul_overflow(bytes, size, &bytes);
+  is_wrong |= __builtin_add_overflow(bytes, storage_offset, &bytes) || __builtin_mul_overflow(bytes, itemsize, &bytes);
+  if (C10_UNLIKELY(is_wrong)) {
+    check_not_negative(sizes);
+    TORCH_CHECK(false, "Storage size calculation overflowed with sizes=", sizes);
+  }
   return bytes;
 }
 
 Storage new_storage(int64_t bytes, Device device) {
+  if (C10_LIKELY(device.is_cpu())) return Storage(static_cast<size_t>(bytes), c10::cpu_allocator());
   const c10::DeviceGuard guard(device);
-  return Storage(static_cast<size_t>(bytes), allocator_for(device));
+  return Storage(static_cast<size_t>(bytes), c10::get_backend(device.type()).allocator());
 }
 
 int64_t itemsize_of(ScalarType dtype) { return static_cast<int64_t>(c10::element_size(dtype)); }

@@ -37,12 +37,43 @@ TensorIterator::TensorIterator(const TensorIteratorConfig& config)
 // The common case in one pass: operands of one dtype, device and shape, all contiguous, perhaps with a written number
 // (x + 2), and a result that is new or fits. Everything else (and every error) is left to the general path.
 bool TensorIterator::try_fast_path(const TensorIteratorConfig& config) {
-  if (is_reduction_ || outputs_ != 1 || config.leave_dtypes_ || config.compute_dtype_) return false;
+  const auto flatten = [&](const TensorImpl* whole) {
+    device_ = whole->device();
+    promoted_ = common_dtype_ = whole->dtype();
+    numel_ = whole->numel();
+    has_work_ = numel_ != 0;
+    if (numel_ != 1) shape_.push_back(numel_);
+    for (int i = 0; i < count_; ++i) {
+      Operand& operand = operands_[i];
+      const TensorImpl* impl = operand.source().impl();
+      operand.dtype = common_dtype_;
+      operand.data = static_cast<char*>(impl->data());
+      if (numel_ != 1) operand.strides.push_back(impl->dim() == 0 ? 0 : static_cast<int64_t>(impl->element_size()));
+    }
+    return true;
+  };
+  if (is_reduction_) {
+    // reduce_op() gives a whole tensor, contiguous and in the kernel's dtype, a result without dimensions.
+    const TensorImpl* input = operands_[1].input->impl();
+    return operands_[0].output->dim() == 0 && input->dim() != 0 && flatten(input);
+  }
+  if (count_ == 1) {  // written without being read
+    const Tensor& out = *operands_[0].output;
+    if (!out.defined() || !out.is_contiguous()) return false;
+    const ScalarType dtype = out.dtype();
+    const bool is_kept = config.compute_dtype_ == dtype && c10::computing_type(dtype) == dtype;
+    return (config.leave_dtypes_ || is_kept) && flatten(out.impl());
+  }
+  if (outputs_ != 1 || config.leave_dtypes_ || config.compute_dtype_) return false;
   const TensorImpl* model = nullptr;
+  bool has_numbers = false;
   for (int i = 1; i < count_; ++i) {
     const TensorImpl* input = operands_[i].input->impl();
     if (operands_[i].fixed || !input->is_contiguous()) return false;
-    if (input->is_wrapped_number()) continue;
+    if (input->is_wrapped_number()) {
+      has_numbers = true;
+      continue;
+    }
     if (model == nullptr) {
       model = input;
     } else if (input->dtype() != model->dtype() || input->device() != model->device() ||
@@ -55,7 +86,7 @@ bool TensorIterator::try_fast_path(const TensorIteratorConfig& config) {
   const ScalarType computing = c10::computing_type(dtype);
   if (computing != dtype && !model->device().is_cpu()) return false;
   if (config.integers_to_float_ && !c10::is_floating_or_complex_type(dtype)) return false;
-  for (int i = 1; i < count_; ++i) {
+  for (int i = 1; has_numbers && i < count_; ++i) {
     const TensorImpl* input = operands_[i].input->impl();
     if (!input->is_wrapped_number()) continue;
     // A number of a higher kind (x + 2.5 with integers) raises the dtype; it has no value on Meta.
@@ -323,13 +354,13 @@ void TensorIterator::make_outputs(const DimVector& order) {
 }
 
 void TensorIterator::permute(const DimVector& order) {
-  const auto permuted = [&](const DimVector& values) {
-    DimVector result(values.size());
-    for (size_t i = 0; i < order.size(); ++i) result[i] = values[order[i]];
-    return result;
+  if (order.size() < 2) return;
+  const auto permute = [&](DimVector& values) {
+    const DimVector before(values);
+    for (size_t i = 0; i < order.size(); ++i) values[i] = before[order[i]];
   };
-  shape_ = permuted(shape_);
-  for (int i = 0; i < count_; ++i) operands_[i].strides = permuted(operands_[i].strides);
+  permute(shape_);
+  for (int i = 0; i < count_; ++i) permute(operands_[i].strides);
 }
 
 void TensorIterator::coalesce() {

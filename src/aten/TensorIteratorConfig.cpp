@@ -3,6 +3,8 @@
 #include <aten/EmptyTensor.h>
 #include <aten/TensorIterator.h>
 
+#include <algorithm>
+
 namespace at {
 
 // ---------------------------------------------------------------- configuration
@@ -74,6 +76,16 @@ TensorIterator TensorIterator::reduce_op(Tensor& out, const Tensor& self, IntArr
     const int64_t dim = given < 0 ? given + ndim : given;
     TORCH_CHECK(!reduced[dim], "dim ", dim, " appears multiple times in the list of dims");
     reduced[dim] = true;
+  }
+  const bool is_whole = ndim > 0 && !keepdim && std::find(reduced.begin(), reduced.end(), false) == reduced.end();
+  const bool casts = self.dtype() != compute_dtype || out_dtype != compute_dtype ||
+                     c10::computing_type(compute_dtype) != compute_dtype;
+  if (is_whole && !casts && !out.defined() && self.is_cpu() && self.is_contiguous() && self.numel() > 1) {
+    // The result as it is: try_fast_path() needs no view of it.
+    out = detail::empty({}, out_dtype, self.device());
+    const TensorIteratorConfig config =
+        TensorIteratorConfig().output(out, out_dtype).input(self).compute_in(compute_dtype).reduction();
+    return TensorIterator(config);
   }
   DimVector sizes;       // of the caller's result
   DimVector full_sizes;  // with the reduced dimensions as 1

@@ -86,6 +86,7 @@ int64_t largest_divisor_up_to(int64_t number, int64_t limit) {
 }  // namespace
 
 void TensorIterator::run_loop(Loop loop, void* context, int64_t grain_size) const {
+  if (C10_LIKELY(ndim() <= 1 && numel_ <= grain_size)) return serial_loop(loop, context, 0, numel_);
   const auto run = [&](const TensorIterator& iter) {
     if (numel_ <= grain_size) return iter.serial_loop(loop, context, 0, numel_);
     parallel_for(0, numel_, grain_size,
@@ -203,6 +204,56 @@ struct RowConverter {
   }
 };
 
+// Short rows that follow each other in what is written, and not in some of what is read, as where a column is added:
+// such inputs are laid out for many rows, so that the kernel's loop is called once for these.
+struct ShortRows {
+  int count;
+  int64_t length;
+  const int64_t* steps;  // from an element to the next
+  const int64_t* next;   // from a row to the next
+  std::array<int64_t, TensorIterator::kMaxOperands> sizes;  // of elements; 0: its rows follow each other
+
+  void run(TensorIterator::Loop loop, void* context, char* const* pointers, int64_t rows) const {
+    constexpr int64_t kTileBytes = kTiledRow * sizeof(c10::complex<double>);
+    alignas(64) char tiles[TensorIterator::kMaxOperands][kTileBytes + kVector];
+    const int64_t at_once = kTiledRow / length;
+    char* given[TensorIterator::kMaxOperands];
+    int64_t own_steps[TensorIterator::kMaxOperands];
+    for (int64_t done = 0; done < rows; done += at_once) {
+      const int64_t part = std::min(at_once, rows - done);
+      for (int i = 0; i < count; ++i) {
+        given[i] = pointers[i] + done * next[i];
+        own_steps[i] = steps[i];
+        if (sizes[i] == 0) continue;
+        dispatch_word(static_cast<size_t>(sizes[i]),
+                                   [&](auto word) { lay_out<decltype(word)>(tiles[i], given[i], i, part); });
+        given[i] = tiles[i];
+        own_steps[i] = sizes[i];
+      }
+      loop(context, given, own_steps, part * length);
+    }
+  }
+
+ private:
+  static constexpr int64_t kVector = 16;  // bytes; the last of a row may go beyond its end, where the next one begins
+
+  template <typename Word>
+  void lay_out(char* to, const char* from, int operand, int64_t rows) const {
+    const int64_t step = steps[operand];
+    constexpr int64_t size = sizeof(Word);
+    for (int64_t row = 0; row < rows; ++row, to += length * size, from += next[operand]) {
+      if (step == 0) {
+        Word repeated[kVector / size];
+        std::fill_n(repeated, kVector / size, *reinterpret_cast<const Word*>(from));
+        for (int64_t byte = 0; byte < length * size; byte += kVector) std::memcpy(to + byte, repeated, kVector);
+      } else {
+        for (int64_t i = 0; i < length; ++i)
+          reinterpret_cast<Word*>(to)[i] = *reinterpret_cast<const Word*>(from + i * step);
+      }
+    }
+  }
+};
+
 }  // namespace
 
 void TensorIterator::serial_loop(Loop loop, void* context, int64_t begin, int64_t end) const {
@@ -245,10 +296,26 @@ void TensorIterator::walk(Loop loop, void* context, int64_t begin, int64_t end) 
   char* row[kMaxOperands];
   int64_t next[kMaxOperands];
   for (int i = 0; i < count; ++i) next[i] = operands_[i].strides[1];
+  const bool is_short = shape_[0] <= kShortRow && numel_ > kTiledRow && !is_reduction_;
+  ShortRows short_rows{count, shape_[0], steps, next, {}};
+  bool lays_out = is_short;
+  for (int i = 0; i < count && lays_out; ++i) {
+    const Operand& operand = operands_[i];
+    if (next[i] == shape_[0] * steps[i]) continue;
+    const ScalarType dtype = operand.memory_dtype == ScalarType::Undefined ? operand.dtype : operand.memory_dtype;
+    short_rows.sizes[i] = static_cast<int64_t>(c10::element_size(dtype));
+    lays_out = i >= outputs_;
+  }
   for (int64_t done = begin; done < end;) {
     // Whole rows one after another, which may be short: nothing else is looked at between them.
     const int64_t rows = position[0] == 0 ? std::min(shape_[1] - position[1], (end - done) / shape_[0]) : 0;
-    for (int64_t left = rows; left > 1; --left) {
+    int64_t left = rows;
+    if (lays_out && rows > 2) {
+      short_rows.run(loop, context, pointers, rows - 1);
+      for (int i = 0; i < count; ++i) pointers[i] += (rows - 1) * next[i];
+      left = 1;
+    }
+    for (; left > 1; --left) {
       for (int i = 0; i < count; ++i) row[i] = pointers[i];
       loop(context, row, steps, shape_[0]);
       for (int i = 0; i < count; ++i) pointers[i] += next[i];

@@ -166,7 +166,6 @@ if TYPE_CHECKING:
         _cast_Int as _cast_Int,
         _cast_Long as _cast_Long,
         _shape_as_tensor as _shape_as_tensor,
-        _standard_gamma as _standard_gamma,
     )
     from torch._devices import (
         Event as Event,

@@ -207,7 +207,7 @@ LAZY_ATTRIBUTES = {
         ["DeviceObjType", "TensorType", "_cast_Double", "_cast_Float", "_cast_Half", "_cast_Int", "_cast_Long"],
         "torch._core_names",
     ),
-    **dict.fromkeys(["_shape_as_tensor", "_standard_gamma"], "torch._core_names"),
+    "_shape_as_tensor": "torch._core_names",
     **dict.fromkeys(["ScriptFunction", "ScriptModule"], "torch.jit"),
     "set_default_tensor_type": "torch._legacy",
     **dict.fromkeys([f"{name}Tensor" for name in LEGACY_NAMES], "torch._legacy"),

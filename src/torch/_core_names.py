@@ -58,13 +58,6 @@ def _shape_as_tensor(self: torch.Tensor) -> torch.Tensor:
     return torch.tensor(self.shape)
 
 
-def _standard_gamma(self: torch.Tensor, generator: torch.Generator | None = None) -> torch.Tensor:
-    """A sample of Gamma(self, 1) for each element."""
-    from torch.distributions._sampling import standard_gamma
-
-    return standard_gamma(self)
-
-
 def _casting(dtype: torch.dtype) -> Any:
     def cast(self: torch.Tensor, non_blocking: bool = False) -> torch.Tensor:
         return self.to(dtype)

@@ -24,7 +24,11 @@ if TYPE_CHECKING:
 def _fresh_state() -> Iterator[None]:
     """Every test starts from seed 0 and PyTorch's defaults, and leaves no mode behind."""
     torch.manual_seed(0)
-    yield
+    if torch.cuda.is_available():  # convolutions of float32 are computed as such; TF32 has tests of its own
+        with torch.backends.cudnn.flags(enabled=True, allow_tf32=False):
+            yield
+    else:
+        yield
     torch.set_printoptions(profile="default")
     torch.set_default_dtype(torch.float32)
     assert torch.is_grad_enabled(), "a test left grad mode off"

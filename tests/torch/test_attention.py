@@ -102,6 +102,17 @@ def test_groups_of_heads_and_halves() -> None:
     torch.testing.assert_close(result.float(), _by_formula(*(half.float() for half in halves)), rtol=2**-7, atol=2**-9)
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("shape", [(4, 30, 8), (2, 2, 2, 30, 8)])
+def test_sixteen_bits_are_rounded_once(dtype: torch.dtype, shape: tuple[int, ...]) -> None:
+    torch.manual_seed(0)
+    operands = [(8 * torch.randn(shape)).to(dtype) for _ in range(3)]
+    wanted = scaled_dot_product_attention(*(each.double() for each in operands), is_causal=True).to(dtype)
+    found = scaled_dot_product_attention(*operands, is_causal=True)
+    unit = torch.finfo(dtype).eps
+    torch.testing.assert_close(found, wanted, rtol=unit, atol=unit)
+
+
 def test_gradients_of_gradients() -> None:
     operands = tuple(tensor.detach().requires_grad_() for tensor in _operands((3, 4, 2, 2)))
     assert torch.autograd.gradgradcheck(lambda *args: scaled_dot_product_attention(*args, is_causal=True), operands)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 import torch
@@ -55,3 +57,33 @@ def test_reductions_of_what_was_expanded(name: str, keepdim: bool) -> None:
         torch.testing.assert_close(result, expected)
         result[...] = 1  # its elements are its own
         assert result.sum() == result.numel()
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("p", [0.0, 1.0, 2.0, float("inf")])
+@pytest.mark.parametrize("columns", [1, 3, 16, 37, 200])
+def test_one_pass_gives_what_steps_give(dtype: torch.dtype, p: float, columns: int) -> None:
+    """Where a gradient is asked for, the differences are made first."""
+    torch.manual_seed(0)
+    a = torch.randint(-3, 4, (2, 1, 7, columns)).to(dtype) / 3
+    b = torch.randint(-3, 4, (3, 5, columns)).to(dtype).transpose(0, 1).contiguous().transpose(0, 1) / 3
+    mode = "donot_use_mm_for_euclid_dist"
+    steps = torch.cdist(a.clone().requires_grad_(), b, p, mode).detach()
+    assert torch.allclose(torch.cdist(a, b, p, mode), steps, rtol=1e-6)
+    row = a[0, 0]
+    assert torch.allclose(torch.pdist(row, p), torch.pdist(row.clone().requires_grad_(), p).detach(), rtol=1e-6)
+    for odd in (float("nan"), float("inf")):
+        a[0, 0, 2, columns // 2] = odd
+        steps = torch.cdist(a.clone().requires_grad_(), b, p, mode).detach()
+        assert torch.allclose(torch.cdist(a, b, p, mode), steps, rtol=1e-6, equal_nan=True)
+        assert torch.cdist(a, b, p, mode).isnan().any() == math.isnan(odd)
+
+
+def test_distances_of_nothing() -> None:
+    for p in (0.0, 1.0, 2.0, float("inf")):
+        assert torch.cdist(torch.ones(0, 3), torch.ones(2, 3), p).shape == (0, 2)
+        assert torch.cdist(torch.ones(2, 3), torch.ones(0, 3), p).shape == (2, 0)
+        assert torch.cdist(torch.ones(0, 2, 3), torch.ones(0, 4, 3), p).shape == (0, 2, 4)
+        assert torch.equal(torch.cdist(torch.ones(2, 0), torch.ones(4, 0), p), torch.zeros(2, 4))
+        assert torch.pdist(torch.ones(1, 3), p).shape == torch.pdist(torch.ones(0, 3), p).shape == (0,)
+        assert torch.equal(torch.pdist(torch.ones(3, 0), p), torch.zeros(3))

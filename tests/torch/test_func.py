@@ -61,6 +61,24 @@ def test_gradients() -> None:
         func.grad(cubes, argnums=3)(X)
 
 
+def test_nothing_is_recorded_where_gradients_are_off() -> None:
+    weight, x, y = A.clone().requires_grad_(), X.clone().requires_grad_(), torch.ones(3, requires_grad=True)
+
+    def f(values: Any) -> Any:
+        return weight @ values.sin()
+
+    with torch.no_grad():
+        value, pull = func.vjp(f, x)
+        moved, push = func.linearize(f, x)
+        results = [value, *pull(y), moved, push(y), *func.jvp(f, (x,), (y,)), func.jacrev(f)(x), func.jacfwd(f)(x)]
+        results += func.grad_and_value(lambda values: f(values) @ y)(x)
+        assert [result.requires_grad for result in results] == [False] * len(results)
+        second = func.grad(lambda values: func.grad(cubes)(values).sum())(X)  # the inner one is recorded for the outer
+    assert torch.allclose(second, torch.full((3,), 6.0) * X)
+    assert torch.allclose(results[1], weight.T @ y * X.cos())
+    assert func.vjp(f, x)[0].requires_grad
+
+
 def test_outer_gradients_flow_through() -> None:
     x = X.clone().requires_grad_()
     inner = func.grad(cubes)(x)

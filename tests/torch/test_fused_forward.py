@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 
 import torch
@@ -199,3 +200,64 @@ def test_cumulative_extremes(name: str, dtype: torch.dtype) -> None:
                     best, place = value, i
                 assert places[i] == place
                 assert found[i] == best or (found[i] != found[i] and best != best)
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.float16, torch.bfloat16])
+def test_mantissas_and_exponents(dtype: torch.dtype) -> None:
+    info = torch.finfo(dtype)
+    special = torch.tensor([0.0, -0.0, float("inf"), -float("inf"), float("nan")], dtype=dtype)
+    edges = torch.tensor([info.max, info.min, info.tiny, info.smallest_normal / 2, -info.tiny / 8], dtype=dtype)
+    powers = torch.exp2(torch.arange(-20.0, 15, dtype=torch.float64)).to(dtype)
+    x = torch.cat([special, edges, powers, -powers, torch.randn(1000).to(dtype)])
+    mantissa, exponent = torch.frexp(x)
+    assert (mantissa.dtype, exponent.dtype) == (dtype, torch.int32)
+    wanted, powers_of_two = np.frexp(x.double().numpy())
+    number = x.isfinite()
+    assert np.array_equal(mantissa[number].double().numpy(), wanted[number])
+    assert exponent[number].tolist() == powers_of_two[number].tolist()
+    assert torch.equal(mantissa[2:4], x[2:4])
+    assert mantissa[4].isnan()
+    assert exponent[2:5].tolist() == [0, 0, 0]
+    assert mantissa[:2].signbit().tolist() == [False, True]
+    both = torch.frexp(x.reshape(2, -1).t())
+    assert torch.equal(both.exponent, exponent.reshape(2, -1).t())
+    steps = torch.frexp(x[number].clone().requires_grad_())
+    assert torch.equal(steps.mantissa, mantissa[number])
+    assert torch.equal(steps.exponent, exponent[number])
+
+
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64])
+def test_shifts_are_those_of_whole_numbers(dtype: torch.dtype) -> None:
+    info = torch.iinfo(dtype)
+    places = [0, 1, info.bits - 2, info.bits - 1, info.bits, 100, info.max, *([-1, info.min] if info.min < 0 else [])]
+    values = [0, 1, 3, info.max, info.min, info.min // 3]
+    pairs = [(value, place) for value in values for place in places] * 3
+    a, b = (torch.tensor(column, dtype=dtype) for column in zip(*pairs, strict=True))
+    inside = [place if 0 <= place < info.bits else None for _, place in pairs]
+    left = [0 if place is None else value << place for (value, _), place in zip(pairs, inside, strict=True)]
+    wrapped = [(value - info.min) % (1 << info.bits) + info.min for value in left]
+    right = [-(value < 0) if place is None else value >> place for (value, _), place in zip(pairs, inside, strict=True)]
+    assert (a << b).tolist() == wrapped
+    assert (a >> b).tolist() == right
+    assert (a[::2] << b[::2]).tolist() == wrapped[::2]
+
+
+def test_runs() -> None:
+    nan = float("nan")
+    x = torch.tensor([-0.0, 0.0, 1, 1, nan, nan, 2, 2, 2, 1])
+    values, inverse, counts = torch.unique_consecutive(x, return_inverse=True, return_counts=True)
+    assert str(values.tolist()) == "[-0.0, 1.0, nan, nan, 2.0, 1.0]"
+    assert inverse.tolist() == [0, 0, 1, 1, 2, 3, 4, 4, 4, 5]
+    assert counts.tolist() == [2, 2, 1, 1, 3, 1]
+    assert values.untyped_storage().nbytes() == values.numel() * 4
+    numbers = torch.randint(0, 3, (50, 20))
+    for asked in ((False, False), (True, False), (False, True)):
+        found = torch.unique_consecutive(numbers, *asked)
+        flat = numbers.reshape(-1)
+        begins = torch.cat([torch.ones(1, dtype=torch.bool), flat[1:] != flat[:-1]])
+        wanted = flat[begins]
+        assert torch.equal(found[0] if any(asked) else found, wanted)
+        if asked[0]:
+            assert torch.equal(found[1], (begins.long().cumsum(0) - 1).view(50, 20))
+        if asked[1]:
+            assert torch.equal(wanted.repeat_interleave(found[1]), flat)

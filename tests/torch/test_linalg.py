@@ -344,3 +344,17 @@ def test_products_of_bfloat16(transposed_left: bool, transposed_right: bool) -> 
         torch.zeros(2, 0, dtype=torch.bfloat16) @ torch.zeros(0, 3, dtype=torch.bfloat16),
         torch.zeros(2, 3, dtype=torch.bfloat16),
     )
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16, torch.complex64, torch.int64])
+@pytest.mark.parametrize("rows", [0, 1, 64, 65])
+def test_a_bias_is_added_to_each_row(dtype: torch.dtype, rows: int) -> None:
+    wide = torch.complex128 if dtype.is_complex else torch.float64
+    x, weight = torch.arange(rows * 3).reshape(rows, 3) % 7, torch.arange(12).reshape(3, 4) % 5
+    x, weight, whole = x.to(dtype), weight.to(dtype), torch.arange(8).reshape(4, 2).to(dtype)
+    for bias in (whole[:, 1], whole[:, 1].contiguous(), whole[0, :1], whole[:, 1].expand(1, 4)):
+        result = torch.addmm(bias, x, weight, beta=2, alpha=3)
+        assert result.dtype == dtype
+        assert torch.equal(result.to(wide), 2 * bias.to(wide) + 3 * (x.to(wide) @ weight.to(wide)))
+    with pytest.raises(RuntimeError, match=r"must match the existing size \(3\)"):
+        torch.addmm(torch.ones(3, dtype=dtype), torch.ones(2, 3, dtype=dtype), weight)

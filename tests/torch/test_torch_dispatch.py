@@ -89,7 +89,6 @@ DIFFERENT = {
     "linear of a batch": "t.default view.default addmm.default view.default",
     "linear of a batch without bias": "t.default view.default mm.default view.default",
     "rms_norm": "_normalize_rows.default",
-    "group_norm": "view.default native_layer_norm.default view.default",
     "batch_norm": "native_batch_norm.default",
     "interpolate": "_interpolate.default",
     "dropout": "empty_like.default bernoulli_.float div_.Tensor mul.Tensor",

@@ -3,6 +3,6 @@
 
 namespace at::native {
 
-enum class Distribution { exponential, geometric, log_normal, cauchy, poisson, binomial };
+enum class Distribution { exponential, geometric, log_normal, cauchy, poisson, binomial, gamma };
 
 }  // namespace at::native

@@ -2,6 +2,7 @@
 // What the functions of ScalarFunctions.h compute, each as NAME_of: for the CPU's kernels and for CUDA's. (fmod is
 // theirs: of integers, the CPU refuses a zero.)
 
+#include <aten/native/DistributionFormulas.h>
 #include <aten/native/special_bessel.h>
 
 #include <cmath>
@@ -123,6 +124,7 @@ TORCH_STANDARD(nextafter)
   }
 TORCH_IN_DOUBLE(igamma)
 TORCH_IN_DOUBLE(igammac)
+TORCH_IN_DOUBLE(standard_gamma_grad)
 TORCH_IN_DOUBLE(zeta)
 TORCH_IN_DOUBLE(hermite_polynomial_h)
 TORCH_IN_DOUBLE(hermite_polynomial_he)
@@ -155,19 +157,22 @@ template <typename T>
 C10_HOST_DEVICE T heaviside_of(T a, T b) {
   return a == T(0) ? b : static_cast<T>(a > T(0));
 }
-// Shifts by a negative number or by all bits leave nothing (or the sign).
+// Shifts by a negative number or by all bits leave nothing (or the sign). Without branches, so that they have vectors.
 template <typename T>
 C10_HOST_DEVICE T bitwise_left_shift_of(T a, T b) {
-  constexpr int64_t bits = 8 * sizeof(T);
-  if (static_cast<int64_t>(b) < 0 || static_cast<int64_t>(b) >= bits) return 0;
-  return static_cast<T>(static_cast<std::make_unsigned_t<T>>(a) << b);
+  using Bits = std::make_unsigned_t<T>;
+  constexpr Bits bits = 8 * sizeof(T);
+  const auto places = static_cast<Bits>(b);  // a negative number is a great one
+  const auto shifted = static_cast<Bits>(static_cast<Bits>(a) << (places & (bits - 1)));
+  return places < bits ? static_cast<T>(shifted) : T(0);
 }
 template <typename T>
 C10_HOST_DEVICE T bitwise_right_shift_of(T a, T b) {
-  constexpr int64_t most = 8 * sizeof(T) - (std::is_signed_v<T> ? 1 : 0);
-  if (static_cast<int64_t>(b) < 0 || static_cast<int64_t>(b) >= most)
-    return std::is_signed_v<T> ? static_cast<T>(a >> most) : T(0);
-  return static_cast<T>(a >> b);
+  using Bits = std::make_unsigned_t<T>;
+  constexpr Bits bits = 8 * sizeof(T);
+  const auto places = static_cast<Bits>(b);
+  const T rest = std::is_signed_v<T> ? static_cast<T>(a >> (bits - 1)) : T(0);
+  return places < bits ? static_cast<T>(a >> (places & (bits - 1))) : rest;
 }
 template <typename T>
 C10_HOST_DEVICE T gcd_of(T a, T b) {

@@ -19,7 +19,8 @@ namespace at::native {
   row(chebyshev_polynomial_w) row(copysign) row(hermite_polynomial_h) row(hermite_polynomial_he) row(hypot)        \
   row(igamma) row(igammac) row(laguerre_polynomial_l) row(legendre_polynomial_p) row(logaddexp) row(logaddexp2)    \
   row(nextafter) row(shifted_chebyshev_polynomial_t) row(shifted_chebyshev_polynomial_u)                           \
-  row(shifted_chebyshev_polynomial_v) row(shifted_chebyshev_polynomial_w) row(xlog1py) row(xlogy) row(zeta)
+  row(shifted_chebyshev_polynomial_v) row(shifted_chebyshev_polynomial_w) row(standard_gamma_grad) \
+  row(xlog1py) row(xlogy) row(zeta)
 #define AT_FORALL_NUMERIC_PAIR_FUNCTIONS(row) row(fmax) row(fmin) row(fmod) row(heaviside)
 #define AT_FORALL_INTEGRAL_PAIR_FUNCTIONS(row) row(bitwise_left_shift) row(bitwise_right_shift) row(gcd) row(lcm)
 

@@ -139,6 +139,14 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, cons
     return std::get<0>(
         at::_scaled_dot_product_flash_attention_for_cpu(query, keys, values, 0, is_causal, addend, scale));
   }
+  // Scores that are rounded to 16 bits are most of the error. A GPU's batches of heads are left in their type, in which
+  // its products are many times faster.
+  if (c10::is_reduced_floating_type(query.dtype()) && query.dtype() == keys.dtype() &&
+      query.dtype() == values.dtype() && (query.is_cpu() || query.dim() != 4)) {
+    return at::scaled_dot_product_attention(query.to(kFloat), keys.to(kFloat), values.to(kFloat), attn_mask, dropout_p,
+                                            is_causal, scale)
+        .to(query.dtype());
+  }
   const double factor = factor_of(scale, query);
   Tensor scores = at::matmul(at::mul(query, Scalar(factor)), keys.transpose(-2, -1));
   Tensor mask = attn_mask;

@@ -29,46 +29,71 @@ Tensor along_channels(const Tensor& values, const Tensor& input) {
   return at::reshape(values, shape);
 }
 
-Tensor new_channels(const Tensor& input) {
-  return at::detail::empty({input.sizes()[1]}, input.dtype(), input.device());
+// The type that is computed in, and that numbers per channel have.
+ScalarType computed_type(const Tensor& input) {
+  return c10::is_reduced_floating_type(input.dtype()) ? kFloat : input.dtype();
+}
+
+// float16 and bfloat16 are computed in float32 from end to end, and rounded once.
+Tensor widened(const Tensor& values) {
+  return values.defined() ? at::detail::to_dtype(values, computed_type(values)) : values;
 }
 
 bool has_kernels(const Tensor& input) { return channel_moments_kernels.has(input.device_type()); }
 
+// For plain operators: with N * C numbers, the channels of all samples as those of one.
+Tensor with_channels(const Tensor& input, int64_t numbers) {
+  const Tensor wide = widened(input);
+  if (numbers == input.sizes()[1]) return wide;
+  return at::reshape(wide, {1, numbers, wide.numel() / std::max<int64_t>(1, numbers)});
+}
+
+// The functions below take C numbers, or N * C: then the channels of each sample are on their own.
+
 // Mean and variance (over n, not n - 1) of each channel.
-std::pair<Tensor, Tensor> channel_moments(const Tensor& input) {
+std::pair<Tensor, Tensor> channel_moments(const Tensor& input, int64_t numbers) {
   if (!has_kernels(input)) {
-    const DimVector dims = all_but_channels(input);
-    return {at::mean(input, IntArrayRef(dims)), at::var(input, IntArrayRef(dims), Scalar(0))};
+    const Tensor values = with_channels(input, numbers);
+    const DimVector dims = all_but_channels(values);
+    return {at::mean(values, IntArrayRef(dims)), at::var(values, IntArrayRef(dims), Scalar(0))};
   }
-  Tensor mean = new_channels(input);
-  Tensor variance = new_channels(input);
+  Tensor mean = at::detail::empty({numbers}, computed_type(input), input.device());
+  Tensor variance = at::detail::empty({numbers}, computed_type(input), input.device());
   run_kernel(channel_moments_kernels, input.device(), mean, variance, input);
   return {std::move(mean), std::move(variance)};
 }
+std::pair<Tensor, Tensor> channel_moments(const Tensor& input) { return channel_moments(input, input.sizes()[1]); }
 
 // sum(grad) and sum(grad * (input - mean)) of each channel.
 std::pair<Tensor, Tensor> channel_products(const Tensor& grad, const Tensor& input, const Tensor& mean) {
+  const int64_t numbers = mean.numel();
   if (!has_kernels(input)) {
-    const DimVector dims = all_but_channels(input);
-    const Tensor centered = at::sub(input, along_channels(mean, input));
-    return {at::sum(grad, IntArrayRef(dims)), at::sum(at::mul(grad, centered), IntArrayRef(dims))};
+    const Tensor values = with_channels(input, numbers);
+    const Tensor slopes = with_channels(grad, numbers);
+    const DimVector dims = all_but_channels(values);
+    const Tensor centered = at::sub(values, along_channels(mean, values));
+    return {at::sum(slopes, IntArrayRef(dims)), at::sum(at::mul(slopes, centered), IntArrayRef(dims))};
   }
-  Tensor sum = new_channels(input);
-  Tensor product = new_channels(input);
+  Tensor sum = at::detail::empty({numbers}, mean.dtype(), input.device());
+  Tensor product = at::detail::empty({numbers}, mean.dtype(), input.device());
   run_kernel(channel_products_kernels, input.device(), sum, product, grad, input, at::detail::to_contiguous(mean));
   return {std::move(sum), std::move(product)};
 }
 
-// input * scale + other * other_scale + shift, with numbers per channel; `other` may be undefined.
+// input * scale + other * other_scale + shift, in the input's type; `other` may be undefined.
 Tensor channel_affine(const Tensor& input, const Tensor& scale, const Tensor& other, const Tensor& other_scale,
                       const Tensor& shift) {
   if (!has_kernels(input)) {
-    Tensor result = at::add(at::mul(input, along_channels(scale, input)), along_channels(shift, input));
-    return other.defined() ? at::addcmul(result, other, along_channels(other_scale, input)) : result;
+    const Tensor values = with_channels(input, scale.numel());
+    Tensor result = at::add(at::mul(values, along_channels(scale, values)), along_channels(shift, values));
+    if (other.defined()) {
+      result = at::addcmul(result, with_channels(other, scale.numel()), along_channels(other_scale, values));
+    }
+    return at::detail::to_dtype(at::reshape(result, input.sizes()), input.dtype());
   }
   const Tensor out = at::detail::empty(input.sizes(), input.options(), input.suggest_memory_format());
-  run_kernel(channel_affine_kernels, input.device(), out, input, scale, other, other_scale, shift);
+  run_kernel(channel_affine_kernels, input.device(), out, input, at::detail::to_contiguous(scale), other,
+             other.defined() ? at::detail::to_contiguous(other_scale) : other_scale, at::detail::to_contiguous(shift));
   return out;
 }
 
@@ -84,13 +109,7 @@ Tensor like(const Tensor& dense, const Tensor& values) {
                                    dense.is_contiguous() ? MemoryFormat::Contiguous : dense.suggest_memory_format());
 }
 
-// float16 and bfloat16 are computed in float32 from end to end, and rounded once.
-Tensor widened(const Tensor& values) {
-  const bool reduced = values.defined() && c10::is_reduced_floating_type(values.dtype());
-  return reduced ? at::detail::to_dtype(values, kFloat) : values;
-}
-
-// The type that numbers per channel have: the input's own, or float32 beside a reduced one.
+// The type that users see numbers per channel in: the input's own, or float32 beside a reduced one.
 ScalarType channel_type(const Tensor& input, std::initializer_list<Tensor> channels) {
   ScalarType result = input.dtype();
   for (const Tensor& values : channels) {
@@ -136,7 +155,7 @@ std::tuple<Tensor, Tensor, Tensor> native_batch_norm(const Tensor& input, const 
   }
   const ScalarType saved_type = channel_type(input, {weight, bias, running_mean, running_var});
   const MemoryFormat format = input.suggest_memory_format();
-  const Tensor dense = widened(dense_channels(input, format));
+  const Tensor dense = dense_channels(input, format);
   Tensor mean, invstd;
   if (training) {
     Tensor variance;
@@ -157,37 +176,72 @@ std::tuple<Tensor, Tensor, Tensor> native_batch_norm(const Tensor& input, const 
   const Tensor scale = weight.defined() ? at::mul(invstd, widened(weight)) : invstd;
   const Tensor drift = at::mul(mean, scale);
   const Tensor shift = bias.defined() ? at::sub(widened(bias), drift) : at::neg(drift);
-  const Tensor result =
-      channel_affine(dense, at::detail::to_contiguous(scale), {}, {}, at::detail::to_contiguous(shift));
-  return {at::detail::to_contiguous(at::detail::to_dtype(result, input.dtype()), format),
+  return {at::detail::to_contiguous(channel_affine(dense, scale, {}, {}, shift), format),
           at::detail::to_dtype(mean, saved_type), at::detail::to_dtype(invstd, saved_type)};
 }
 
+namespace {
+
+// Of which elements moments were taken: of a channel in all samples, or, where there is a line of them for each sample,
+// of a group of channels in one.
+struct Groups {
+  int64_t samples, count, channels;  // channels of each
+  Groups(const Tensor& input, const Tensor& mean)
+      : samples(mean.dim() == 2 ? mean.sizes()[0] : 1),
+        count(mean.sizes().back()),
+        channels(input.sizes()[1] / std::max<int64_t>(1, count)) {}
+
+  // Numbers of each group for its channels, of channels for each sample, and the sums over the channels of a group.
+  Tensor spread(const Tensor& values) const {
+    const Tensor rows = at::reshape(values, {samples, count, 1});
+    return at::reshape(at::expand(rows, {samples, count, channels}), {-1});
+  }
+  Tensor repeated(const Tensor& values) const { return samples == 1 ? values : values.repeat({samples}); }
+  Tensor gathered(const Tensor& values) const {
+    return at::sum(at::reshape(values, {samples, count, channels}), {-1}, false);
+  }
+};
+
+}  // namespace
+
 Tensor _batch_norm_input_gradient(const Tensor& grad_output, const Tensor& input, const Tensor& weight,
                                   const Tensor& mean, const Tensor& invstd, bool training) {
-  if (c10::is_reduced_floating_type(input.dtype())) {
-    const Tensor gradient = native::_batch_norm_input_gradient(widened(grad_output), widened(input), widened(weight),
-                                                               widened(mean), widened(invstd), training);
-    return at::detail::to_dtype(gradient, input.dtype());
-  }
   const MemoryFormat format = input.suggest_memory_format();
   const Tensor dense = dense_channels(input, format);
   const Tensor grad = like(dense, grad_output);
-  const Tensor scale = at::detail::to_contiguous(weight.defined() ? at::mul(invstd, weight) : invstd);
+  const Groups groups(input, mean);
+  const auto spread = [&](const Tensor& values) {
+    return mean.dim() == 1 ? values : groups.spread(values);
+  };
+  const Tensor scales = widened(invstd);
+  const Tensor weights = weight.defined() ? groups.repeated(widened(weight)) : weight;
+  const auto weighted = [&](const Tensor& values) { return weight.defined() ? at::mul(values, weights) : values; };
+  const Tensor scale = weighted(spread(scales));
   if (!training) return at::detail::to_contiguous(channel_affine(grad, scale, {}, {}, at::zeros_like(scale)), format);
-  const auto count = static_cast<double>(input.numel() / std::max<int64_t>(1, input.sizes()[1]));
-  const auto [sum, product] = channel_products(grad, dense, mean);
-  // -scale * invstd^2 * product / n for each unit of x - mean
-  const Tensor slope = at::neg(at::mul(at::mul(scale, at::mul(invstd, invstd)), at::div(product, Scalar(count))));
-  const Tensor shift = at::neg(at::add(at::mul(at::div(sum, Scalar(count)), scale), at::mul(mean, slope)));
-  return at::detail::to_contiguous(channel_affine(grad, scale, dense, slope, shift), format);
+  const auto count = static_cast<double>(input.numel() / std::max<int64_t>(1, mean.numel()));
+  const Tensor middles = widened(mean);
+  const auto average = [&](const Tensor& sums) {
+    return at::div(mean.dim() == 1 ? weighted(sums) : groups.gathered(weighted(sums)), Scalar(count));
+  };
+  const auto [sum, product] = channel_products(grad, dense, spread(middles));
+  // -invstd^3 * product / n for each unit of x - mean
+  const Tensor slope = at::neg(at::mul(at::mul(scales, at::mul(scales, scales)), average(product)));
+  const Tensor shift = at::neg(at::add(at::mul(average(sum), scales), at::mul(middles, slope)));
+  return at::detail::to_contiguous(channel_affine(grad, scale, dense, spread(slope), spread(shift)), format);
 }
 
 Tensor _batch_norm_weight_gradient(const Tensor& grad_output, const Tensor& input, const Tensor& mean,
                                    const Tensor& invstd) {
   const Tensor dense = dense_channels(input, input.suggest_memory_format());
-  const Tensor product = channel_products(widened(like(dense, grad_output)), widened(dense), widened(mean)).second;
-  return at::detail::to_dtype(at::mul(product, widened(invstd)), mean.dtype());
+  const Tensor grad = like(dense, grad_output);
+  if (mean.dim() == 1) {
+    const Tensor product = channel_products(grad, dense, widened(mean)).second;
+    return at::detail::to_dtype(at::mul(product, widened(invstd)), mean.dtype());
+  }
+  const Groups groups(input, mean);
+  const Tensor product = channel_products(grad, dense, groups.spread(widened(mean))).second;
+  const Tensor all = at::reshape(at::mul(product, groups.spread(widened(invstd))), {groups.samples, input.sizes()[1]});
+  return at::detail::to_dtype(at::sum(all, {0}, false), mean.dtype());
 }
 
 std::tuple<Tensor, Tensor, Tensor> _native_batch_norm_legit(const Tensor& input, const Tensor& weight,
@@ -207,7 +261,7 @@ std::tuple<Tensor, Tensor, Tensor> _native_batch_norm_legit_no_stats(const Tenso
 // Each process computes the moments of its part, all of them join them, and each normalises its part.
 
 std::tuple<Tensor, Tensor> batch_norm_stats(const Tensor& input, double eps) {
-  const auto [mean, variance] = channel_moments(widened(at::detail::to_contiguous(input)));
+  const auto [mean, variance] = channel_moments(at::detail::to_contiguous(input));
   return {mean, at::rsqrt(at::add(variance, Scalar(eps)))};
 }
 
@@ -240,7 +294,7 @@ std::tuple<Tensor, Tensor> batch_norm_update_stats(const Tensor& input, const Te
               input.sizes());
   check_channels(running_mean, "running_mean", input);
   check_channels(running_var, "running_var", input);
-  const auto [mean, variance] = channel_moments(widened(at::detail::to_contiguous(input)));
+  const auto [mean, variance] = channel_moments(at::detail::to_contiguous(input));
   const auto count = static_cast<double>(input.numel() / std::max<int64_t>(1, input.sizes()[1]));
   move_running(running_mean, running_var, mean, at::mul(variance, Scalar(count / (count - 1))), momentum);
   return {mean, variance};
@@ -271,8 +325,8 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> batch_norm_backward_reduce(const Tens
                                                                       const Tensor& mean, const Tensor& invstd,
                                                                       const Tensor& weight, bool input_g, bool weight_g,
                                                                       bool bias_g) {
-  const auto [sum, product] = channel_products(widened(at::detail::to_contiguous(grad_out)),
-                                               widened(at::detail::to_contiguous(input)), widened(mean));
+  const auto [sum, product] = channel_products(at::detail::to_contiguous(grad_out), at::detail::to_contiguous(input),
+                                               widened(mean));
   const ScalarType dtype = weight.defined() ? weight.dtype() : input.dtype();
   const auto wanted = [&](bool is_wanted, const Tensor& values) { return is_wanted ? values : Tensor(); };
   return {wanted(input_g, sum), wanted(input_g, product),
@@ -332,24 +386,41 @@ Tensor group_norm(const Tensor& input, int64_t num_groups, const Tensor& weight,
                 " to be a vector of size ", "equal to the number of channels in input, but got ", name, " of shape ",
                 values.defined() ? values.sizes() : IntArrayRef(), " and input of shape ", input.sizes());
   }
-  channel_type(input, {weight, bias});
+  int64_t elements = 1;
+  for (int64_t dim = 2; dim < input.dim(); ++dim) elements *= input.sizes()[dim];
+  return std::get<0>(at::native_group_norm(input, weight, bias, batch, channels, elements, num_groups, eps));
+}
+
+std::tuple<Tensor, Tensor, Tensor> native_group_norm(const Tensor& input, const Tensor& weight, const Tensor& bias,
+                                                     int64_t N, int64_t C, int64_t HxW, int64_t group, double eps) {
+  TORCH_CHECK(group > 0 && C % group == 0,
+              "Expected number of channels in input to be divisible by num_groups, but got input of shape ",
+              input.sizes(), " and num_groups=", group);
+  const ScalarType saved_type = channel_type(input, {weight, bias});
   TORCH_CHECK_NOT_IMPLEMENTED(input.is_floating_point(), "\"GroupNormKernelImpl\" not implemented for '", input.dtype(),
                               "'");
-  // float16 and bfloat16 are computed in float32, rounded once; by operators, for gradients to flow.
-  const auto wide = [](const Tensor& values) {
-    return values.defined() && c10::is_reduced_floating_type(values.dtype()) ? values.to(kFloat, false) : values;
-  };
-  Tensor result = wide(input);
-  if (input.numel() > 0) {  // every group of every sample is a row
-    const Tensor rows = at::reshape(result, {batch * num_groups, -1});
-    result = at::layer_norm(rows, rows.sizes().slice(1, 1), {}, {}, eps).view(input.sizes());
+  const bool has_channels = input.dim() >= 2 && input.sizes()[0] == N && input.sizes()[1] == C;
+  const Tensor images = has_channels ? input : at::reshape(input, {N, C, HxW});
+  const MemoryFormat format = images.suggest_memory_format();
+  const Tensor dense = dense_channels(images, format);
+  // The moments of each channel of each sample, and those of groups from them.
+  const auto [means, variances] = channel_moments(dense, N * C);
+  const auto in_groups = [&](const Tensor& values) { return at::reshape(values, {N, group, C / group}); };
+  const Tensor mean = at::mean(in_groups(means), IntArrayRef({-1}), /*keepdim=*/true);
+  const Tensor drift = at::sub(in_groups(means), mean);
+  const Tensor variance = at::mean(at::add(in_groups(variances), at::mul(drift, drift)), IntArrayRef({-1}), true);
+  const Tensor invstd = at::rsqrt(at::add(variance, Scalar(eps)));
+  Tensor scale = at::reshape(at::expand(invstd, {N, group, C / group}), {N, C});
+  Tensor shift = at::neg(at::mul(at::reshape(at::expand(mean, {N, group, C / group}), {N, C}), scale));
+  if (weight.defined()) {
+    scale = at::mul(scale, widened(weight));
+    shift = at::mul(shift, widened(weight));
   }
-  if (weight.defined() || bias.defined()) {  // channels with mean 0 and variance 1 are only scaled and shifted
-    const Tensor mean = at::zeros({channels}, result.options());
-    const Tensor variance = at::ones({channels}, result.options());
-    result = at::batch_norm(result, wide(weight), wide(bias), mean, variance, false, 0, 0, false);
-  }
-  return result.to(input.dtype(), false).contiguous(input.suggest_memory_format());
+  if (bias.defined()) shift = at::add(shift, widened(bias));
+  const Tensor result = channel_affine(dense, at::reshape(scale, {-1}), {}, {}, at::reshape(shift, {-1}));
+  return {at::reshape(at::detail::to_contiguous(result, format), input.sizes()),
+          at::detail::to_dtype(at::reshape(mean, {N, group}), saved_type),
+          at::detail::to_dtype(at::reshape(invstd, {N, group}), saved_type)};
 }
 
 }  // namespace at::native

@@ -1,9 +1,15 @@
 // Similarities and distances of vectors.
 
 #include <aten/ATen.h>
+#include <aten/EmptyTensor.h>
 #include <aten/NativeFunctions.h>
+#include <aten/native/Views.h>
+#include <aten/native/cpu/FusedForward.h>
 #include <c10/core/Extents.h>
 #include <c10/core/GradMode.h>
+
+#include <algorithm>
+#include <cmath>
 
 namespace at::native {
 
@@ -14,6 +20,12 @@ Tensor length_along(const Tensor& x, int64_t dim, double eps) {
   Tensor length = at::clone(at::norm(x, std::optional<Scalar>(2), {dim}, /*keepdim=*/true));
   const c10::NoGradGuard no_gradient;
   return length.clamp_(Scalar(eps), std::nullopt);
+}
+
+// Whether distances of the order p are computed in one pass.
+bool is_fused(const Tensor& x, double p) {
+  const bool is_known = p == 0 || p == 1 || p == 2 || std::isinf(p);
+  return is_known && x.is_cpu() && (x.dtype() == kFloat || x.dtype() == kDouble) && !is_differentiated(x);
 }
 
 }  // namespace
@@ -42,11 +54,57 @@ Tensor _euclidean_dist(const Tensor& x1, const Tensor& x2) {
   return at::sqrt(at::clamp_min(at::matmul(left, at::transpose(right, -2, -1)), Scalar(0)));
 }
 
+Tensor cdist(const Tensor& x1, const Tensor& x2, double p, std::optional<int64_t> compute_mode) {
+  TORCH_CHECK(x1.dim() >= 2 && x2.dim() >= 2, "cdist only supports at least 2D tensors, X", x1.dim() < 2 ? 1 : 2,
+              " got: ", x1.dim() < 2 ? x1.dim() : x2.dim(), "D");
+  TORCH_CHECK(!x1.is_complex() && !x2.is_complex(), "cdist only supports floating-point dtypes, X",
+              x1.is_complex() ? 1 : 2, " got: ", x1.is_complex() ? x1.dtype() : x2.dtype());
+  TORCH_CHECK_NOT_IMPLEMENTED(!c10::is_reduced_floating_type(x1.dtype()), "\"cdist\" not implemented for '", x1.dtype(),
+                              "'");
+  TORCH_CHECK(x1.sizes().back() == x2.sizes().back(), "X1 and X2 must have the same number of columns. X1: ",
+              x1.sizes().back(), " X2: ", x2.sizes().back());
+  TORCH_CHECK(p >= 0, "cdist only supports non-negative p values");
+  if (x1.sizes().back() == 0) {
+    return at::norm(at::sub(at::unsqueeze(x1, -2), at::unsqueeze(x2, -3)), std::optional<Scalar>(2), {-1}, false);
+  }
+  constexpr int64_t kFew = 25;  // rows, up to which the differences themselves are taken
+  const int64_t mode = compute_mode.value_or(0);
+  if (p == 2 && (mode == 1 || (mode == 0 && std::max(x1.sizes()[x1.dim() - 2], x2.sizes()[x2.dim() - 2]) > kFew))) {
+    return at::_euclidean_dist(x1, x2);
+  }
+  if (is_fused(x1, p) && is_fused(x2, p) && x1.dtype() == x2.dtype()) {
+    const auto rows_of = [](const Tensor& x) { return x.sizes()[x.dim() - 2]; };
+    const auto batch_of = [](const Tensor& x) { return x.sizes().slice(0, static_cast<size_t>(x.dim()) - 2); };
+    DimVector shape = broadcast_shapes(batch_of(x1), batch_of(x2));
+    const size_t last = shape.size() + 1;
+    shape.push_back(rows_of(x1));
+    shape.push_back(x1.sizes().back());
+    const Tensor left = at::detail::to_contiguous(x1.expand(shape));
+    shape[last - 1] = rows_of(x2);
+    const Tensor right = at::detail::to_contiguous(x2.expand(shape));
+    shape[last - 1] = rows_of(x1);
+    shape[last] = rows_of(x2);
+    const Tensor out = at::detail::empty(shape, x1.options());
+    cpu::distances_of_pairs(out, left, right, p);
+    return out;
+  }
+  const Tensor differences = at::sub(at::unsqueeze(x1, -2), at::unsqueeze(x2, -3));
+  // How many are not 0, with a gradient of 0.
+  if (p == 0) return at::sum(at::clamp_max(at::ceil(at::abs(differences)), Scalar(1)), {-1}, false);
+  return at::norm(differences, std::optional<Scalar>(p), {-1}, false);
+}
+
 Tensor pdist(const Tensor& self, double p) {
   TORCH_CHECK(self.dim() == 2, "pdist only supports 2D tensors, got: ", self.dim(), "D");
   TORCH_CHECK(self.is_floating_point(), "pdist only supports floating-point dtypes");
   TORCH_CHECK(p >= 0, "pdist only supports non-negative p values");
   const int64_t rows = self.sizes()[0];
+  if (is_fused(self, p)) {
+    const int64_t size = rows * std::max<int64_t>(rows - 1, 0) / 2;
+    const Tensor out = at::detail::empty({size}, self.options());
+    cpu::distances_within(out, at::detail::to_contiguous(self), p);
+    return out;
+  }
   const Tensor pairs = at::triu_indices(rows, rows, 1, TensorOptions(kLong).device(self.device()));
   const Tensor differences =
       at::sub(at::index_select(self, 0, at::select(pairs, 0, 0)), at::index_select(self, 0, at::select(pairs, 0, 1)));

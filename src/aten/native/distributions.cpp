@@ -1,6 +1,7 @@
 // Tensors filled from distributions: bounds and dtypes; what is drawn is decided by kernels.
 
 #include <aten/ATen.h>
+#include <aten/Dispatch.h>
 #include <aten/EmptyTensor.h>
 #include <aten/Kernels.h>
 #include <aten/NativeFunctions.h>
@@ -8,6 +9,7 @@
 #include <aten/native/RunKernel.h>
 
 #include <cmath>
+#include <limits>
 
 namespace at::native {
 
@@ -29,11 +31,11 @@ void check_floating(const Tensor& self, const char* name) {
               "floating point but you specified ", self.dtype());
 }
 
-// The counts of another distribution per element; `first` and `second` broadcast already.
-Tensor counts(const Tensor& first, const Tensor& second, Distribution distribution, const Generator& generator) {
+// Numbers of another distribution per element; `first` and `second` broadcast already.
+Tensor draw_each(const Tensor& first, const Tensor& second, Distribution distribution, const Generator& generator) {
   const Tensor out = at::detail::empty(first.sizes(), first.dtype(), first.device());
   if (out.numel() > 0) {
-    run_kernel_in_float32(counting_kernels, first.device(), out, first.contiguous(),
+    run_kernel_in_float32(elementwise_distribution_kernels, first.device(), out, first.contiguous(),
                           second.defined() ? second.contiguous() : second, distribution, generator);
   }
   return out;
@@ -66,7 +68,7 @@ Tensor& cauchy_(Tensor& self, double median, double sigma, const Generator& gene
 
 Tensor poisson(const Tensor& self, const Generator& generator) {
   TORCH_CHECK_NOT_IMPLEMENTED(self.is_floating_point(), "\"poisson_cpu\" not implemented for '", self.dtype(), "'");
-  return counts(self, Tensor(), Distribution::poisson, generator);
+  return draw_each(self, Tensor(), Distribution::poisson, generator);
 }
 
 Tensor binomial(const Tensor& count, const Tensor& prob, const Generator& generator) {
@@ -76,7 +78,48 @@ Tensor binomial(const Tensor& count, const Tensor& prob, const Generator& genera
                     "binomial only supports floating-point dtypes for prob, got: ", prob.dtype());
   TORCH_CHECK(count.dtype() == prob.dtype(), "Found dtype ", prob.dtype(), " but expected ", count.dtype());
   const DimVector shape = broadcast_shapes(count.sizes(), prob.sizes());
-  return counts(count.expand(shape), prob.expand(shape), Distribution::binomial, generator);
+  return draw_each(count.expand(shape), prob.expand(shape), Distribution::binomial, generator);
+}
+
+namespace {
+
+// PyTorch has these of float32 and float64 only.
+void check_single_or_double(const Tensor& self, const char* name) {
+  if (self.dtype() != kFloat && self.dtype() != kDouble) at::detail::throw_dtype_not_implemented(name, self.dtype());
+}
+
+void check_same_dtype(const Tensor& first, const Tensor& other) {
+  TORCH_CHECK(first.dtype() == other.dtype(), "Found dtype ", other.dtype(), " but expected ", first.dtype());
+}
+
+}  // namespace
+
+Tensor _standard_gamma(const Tensor& self, const Generator& generator) {
+  check_single_or_double(self, "gamma_cpu");
+  return draw_each(self, Tensor(), Distribution::gamma, generator);
+}
+
+void _standard_gamma_grad(const Tensor& self, const Tensor& output, Tensor& out) {
+  check_single_or_double(self, "_standard_gamma_grad_cpu");
+  check_same_dtype(self, output);
+  TensorIterator::binary_op(out, self, output).run(binary_function_kernels, BinaryFunction::standard_gamma_grad);
+}
+
+// In float64, since parts of small shapes are too small for float32; no part is 0 or 1.
+Tensor _sample_dirichlet(const Tensor& self, const Generator& generator) {
+  check_single_or_double(self, "dirichlet");
+  const Tensor numbers = draw_each(self.to(kDouble), Tensor(), Distribution::gamma, generator);
+  const bool is_single = self.dtype() == kFloat;
+  const double least = is_single ? std::numeric_limits<float>::min() : std::numeric_limits<double>::min();
+  const double greatest = is_single ? std::nextafter(1.0f, 0.0f) : std::nextafter(1.0, 0.0);
+  return at::div(numbers, at::sum(numbers, -1, true)).clamp_(Scalar(least), Scalar(greatest)).to(self.dtype());
+}
+
+void _dirichlet_grad(const Tensor& x, const Tensor& alpha, const Tensor& total, Tensor& out) {
+  check_single_or_double(x, "_dirichlet_grad_cpu");
+  check_same_dtype(x, alpha);
+  check_same_dtype(x, total);
+  TensorIterator::ternary_op(out, x, alpha, total).run(dirichlet_grad_kernels);
 }
 
 namespace {

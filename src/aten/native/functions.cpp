@@ -229,16 +229,17 @@ void nextafter(const Tensor& self, const Tensor& other, Tensor& out) {
   run_binary(self, other, out, BinaryFunction::nextafter);
 }
 
-// Of all numbers.
-#define AT_DEFINE(name)                                                    \
-  void name(const Tensor& self, const Tensor& other, Tensor& out) {        \
-    auto iter = TensorIterator::binary_op(out, self, other);               \
-    if (c10::is_complex_type(iter.common_dtype()))                         \
-      at::detail::throw_dtype_not_implemented(#name, iter.common_dtype()); \
-    iter.run(binary_function_kernels, BinaryFunction::name);               \
+// Of all numbers; integers have no NaN to pass over.
+#define AT_DEFINE(name, integral)                                                                      \
+  void name(const Tensor& self, const Tensor& other, Tensor& out) {                                    \
+    auto iter = TensorIterator::binary_op(out, self, other);                                           \
+    const ScalarType dtype = iter.common_dtype();                                                      \
+    if (c10::is_complex_type(dtype)) at::detail::throw_dtype_not_implemented(#name, dtype);            \
+    if (c10::is_integral_type(dtype, /*include_bool=*/true)) return iter.run(integral##_kernels);      \
+    iter.run(binary_function_kernels, BinaryFunction::name);                                           \
   }
-AT_DEFINE(fmax)
-AT_DEFINE(fmin)
+AT_DEFINE(fmax, maximum)
+AT_DEFINE(fmin, minimum)
 #undef AT_DEFINE
 
 void fmod(const Tensor& self, const Tensor& other, Tensor& out) {
@@ -360,6 +361,14 @@ Tensor ldexp(const Tensor& self, const Tensor& other) {
 std::tuple<Tensor, Tensor> frexp(const Tensor& self) {
   TORCH_CHECK(self.is_floating_point(), "torch.frexp() only supports floating-point dtypes");
   const Tensor x = at::detach(self);
+  if (self.is_cpu() && !is_differentiated(self)) {
+    const ScalarType computed = c10::computing_type(self.dtype());
+    const Tensor dense = at::detail::to_contiguous(at::detail::to_dtype(x, computed));
+    const Tensor mantissa = at::detail::empty(self.sizes(), computed, self.device());
+    const Tensor exponent = at::detail::empty(self.sizes(), kInt, self.device());
+    cpu::split_exponents(mantissa, exponent, dense);
+    return {at::detail::to_dtype(mantissa, self.dtype()), exponent};
+  }
   const Tensor size = at::abs(x);
   const Tensor ordinary = at::logical_and(at::gt(size, 0), at::isfinite(size));
   // log2 may be a place off next to a power of 2: the quotient tells.

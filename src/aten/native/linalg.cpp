@@ -9,6 +9,8 @@
 #include <aten/native/RunKernel.h>
 #include <aten/native/TypeNames.h>
 
+#include <cstring>
+
 namespace at::native {
 
 namespace {
@@ -38,6 +40,19 @@ void run_product(const Table& kernels, const Tensor& out, bool is_read, const Te
   at::detail::copy_into(out, sums);
 }
 
+// Writes a layer's bias into the few rows of a small result: an iterator would cost more than that. Whether it did.
+bool copy_to_rows(const Tensor& bias, const Tensor& out) {
+  constexpr int64_t kFewRows = 64;
+  const int64_t rows = out.sizes()[0];
+  const int64_t columns = out.sizes()[1];
+  if (!out.is_cpu() || bias.dim() != 1 || bias.sizes()[0] != columns || !bias.is_contiguous()) return false;
+  if (rows > kFewRows || out.numel() > kGrainSize || out.numel() == 0) return false;
+  const auto bytes = static_cast<size_t>(columns) * out.element_size();
+  auto* row = static_cast<char*>(out.data_ptr());
+  for (int64_t i = 0; i < rows; ++i, row += bytes) std::memcpy(row, bias.data_ptr(), bytes);
+  return true;
+}
+
 }  // namespace
 
 Tensor mm(const Tensor& self, const Tensor& mat2) {
@@ -56,11 +71,13 @@ Tensor addmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const S
   TORCH_CHECK(self.dtype() == mat2.dtype(), "self and mat2 must have the same dtype, but got ", self.dtype(),
               " and ", mat2.dtype());
   const DimVector shape{mat1.sizes()[0], mat2.sizes()[1]};
-  const Tensor bias = native::expand(self, shape, /*implicit=*/true);
   const Tensor out = at::detail::empty(shape, self.dtype(), self.device());
-  if (out.numel() == 0) return out;
-  if (!beta.equal(0)) at::detail::copy_into(out, bias);
-  run_product(gemm_kernels, out, !beta.equal(0), mat1, mat2, beta, alpha);
+  const bool is_read = !beta.equal(0);
+  if (!is_read || !copy_to_rows(self, out)) {
+    const Tensor bias = native::expand(self, shape, /*implicit=*/true);
+    if (is_read) at::detail::copy_into(out, bias);
+  }
+  if (out.numel() > 0) run_product(gemm_kernels, out, is_read, mat1, mat2, beta, alpha);
   return out;
 }
 

@@ -155,23 +155,4 @@ std::tuple<Tensor, Tensor, Tensor> native_layer_norm(const Tensor& input, IntArr
           at::detail::to_dtype(at::reshape(scale, shape), saved)};
 }
 
-std::tuple<Tensor, Tensor, Tensor> native_group_norm(const Tensor& input, const Tensor& weight, const Tensor& bias,
-                                                     int64_t N, int64_t C, int64_t HxW, int64_t group, double eps) {
-  TORCH_CHECK(group > 0 && C % group == 0,
-              "Expected number of channels in input to be divisible by num_groups, but got input of "
-              "shape ",
-              input.sizes(), " and num_groups=", group);
-  // Of plain operators, since gradients flow through the mean and the scale, too.
-  const Tensor rows = at::reshape(input, {N, group, C / group * HxW});
-  const Tensor mean = at::mean(rows, IntArrayRef({-1}), /*keepdim=*/true);
-  const Tensor centered = at::sub(rows, mean);
-  const Tensor scale =
-      at::rsqrt(at::add(at::mean(at::mul(centered, centered), IntArrayRef({-1}), /*keepdim=*/true), Scalar(eps)));
-  const Tensor values = at::mul(centered, scale);
-  Tensor result = at::reshape(values, {N, C, HxW});
-  if (weight.defined()) result = at::mul(result, at::reshape(weight, {1, C, 1}));
-  if (bias.defined()) result = at::add(result, at::reshape(bias, {1, C, 1}));
-  return {at::reshape(result, input.sizes()), at::reshape(mean, {N, group}), at::reshape(scale, {N, group})};
-}
-
 }  // namespace at::native

@@ -43,9 +43,12 @@ void clamp_tensor(const Tensor& self, const Tensor& min, const Tensor& max, Tens
   TORCH_CHECK_NOT_IMPLEMENTED(!self.is_complex(), "clamp is not supported for complex types");
   TORCH_CHECK(min.defined() || max.defined(), "torch.clamp: At least one of 'min' or 'max' must not be None");
   if (!max.defined()) return native::maximum(self, min, out);
+  if (!min.defined()) return native::minimum(self, max, out);
   Tensor raised;
-  if (min.defined()) native::maximum(self, min, raised);
-  native::minimum(min.defined() ? raised : self, max, out);
+  native::maximum(self, min, raised);
+  const bool holds_result = max.dtype() == raised.dtype() && max.sizes() == raised.sizes();
+  if (!out.defined() && holds_result) out = raised;
+  native::minimum(raised, max, out);
 }
 
 Tensor clamp_min_tensor(const Tensor& self, const Tensor& min) { return at::clamp(self, min, Tensor()); }

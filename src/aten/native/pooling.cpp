@@ -4,6 +4,7 @@
 #include <aten/EmptyTensor.h>
 #include <aten/Kernels.h>
 #include <aten/NativeFunctions.h>
+#include <aten/native/CachedParts.h>
 #include <aten/native/Dimensions.h>
 #include <aten/native/PoolGeometry.h>
 #include <aten/native/RunKernel.h>
@@ -130,12 +131,35 @@ MemoryFormat format_of_operands(const Tensor& self, MemoryFormat format) {
   return self.is_cpu() ? format : MemoryFormat::Contiguous;
 }
 
+// kernel(geometry, what it writes, the part of an operand) for parts of `out`, which lies as `operand` does: planes, or
+// with their channels last images.
+template <typename Kernel>
+void write_pool(const Tensor& out, const Tensor& operand, const PoolGeometry& g, Kernel&& kernel) {
+  if (!c10::is_reduced_floating_type(out.dtype())) return kernel(g, out, [](const Tensor& tensor) { return tensor; });
+  const bool in_planes = out.is_contiguous() && operand.is_contiguous();
+  const auto with_parts = [&](const Tensor& tensor) {
+    if (!in_planes) return tensor;
+    const int64_t elements = tensor.numel() / g.planes;
+    return at::detail::make_view(tensor, {g.planes, elements}, {elements, 1}, tensor.storage_offset());
+  };
+  const Tensor result = with_parts(out);
+  write_in_parts(result, out.numel() + operand.numel(), [&](const Part& part, const Tensor& to) {
+    PoolGeometry some = g;
+    some.planes = g.planes / result.sizes()[0] * part.count;
+    kernel(some, to, [&](const Tensor& tensor) { return part(with_parts(tensor)); });
+  });
+}
+
 Tensor pool_averages(const Tensor& self, int64_t dims, const PoolGeometry& g) {
   const MemoryFormat wanted = format_of_averages(self, dims);
   const MemoryFormat format = format_of_operands(self, wanted);
   const Tensor out = at::detail::empty(result_sizes(self, dims, g), self.options(), format);
-  if (out.numel() > 0)
-    run_kernel_in_float32(average_pool_kernels, self.device(), out, at::detail::to_contiguous(self, format), g);
+  if (out.numel() > 0) {
+    const Tensor dense = at::detail::to_contiguous(self, format);
+    write_pool(out, dense, g, [&](const PoolGeometry& some, const Tensor& to, const auto& part) {
+      run_kernel_in_float32(average_pool_kernels, self.device(), to, part(dense), some);
+    });
+  }
   return at::detail::to_contiguous(out, wanted);
 }
 
@@ -145,8 +169,12 @@ std::tuple<Tensor, Tensor> pool_maxima(const Tensor& self, int64_t dims, const P
   const DimVector sizes = result_sizes(self, dims, g);
   Tensor out = at::detail::empty(sizes, self.options(), format);
   Tensor indices = at::detail::empty(sizes, self.options().dtype(kLong), format);
-  if (out.numel() > 0)
-    run_kernel_in_float32(max_pool_kernels, self.device(), out, indices, at::detail::to_contiguous(self, format), g);
+  if (out.numel() > 0) {
+    const Tensor dense = at::detail::to_contiguous(self, format);
+    write_pool(out, dense, g, [&](const PoolGeometry& some, const Tensor& to, const auto& part) {
+      run_kernel_in_float32(max_pool_kernels, self.device(), to, part(indices), part(dense), some);
+    });
+  }
   return {at::detail::to_contiguous(out, wanted), at::detail::to_contiguous(indices, wanted)};
 }
 
@@ -155,8 +183,10 @@ Tensor spread_averages(const Tensor& grad_output, IntArrayRef input_size, int64_
   const MemoryFormat format = format_of_operands(grad_output, wanted);
   const Tensor out = at::detail::empty(input_size, grad_output.options(), format);
   if (out.numel() > 0) {
-    run_kernel_in_float32(average_pool_backward_kernels, out.device(), out,
-                          at::detail::to_contiguous(grad_output, format), g);
+    const Tensor dense = at::detail::to_contiguous(grad_output, format);
+    write_pool(out, dense, g, [&](const PoolGeometry& some, const Tensor& to, const auto& part) {
+      run_kernel_in_float32(average_pool_backward_kernels, out.device(), to, part(dense), some);
+    });
   }
   return at::detail::to_contiguous(out, wanted);
 }
@@ -237,8 +267,12 @@ bool needs_values_only(const Tensor& self) {
 Tensor pool_values(const Tensor& self, int64_t dims, const PoolGeometry& g) {
   const MemoryFormat format = format_of_maxima(self, dims);
   Tensor out = at::detail::empty(result_sizes(self, dims, g), self.options(), format);
-  if (out.numel() > 0)
-    run_kernel_in_float32(cpu::max_pool_values, self.device(), out, at::detail::to_contiguous(self, format), g);
+  if (out.numel() > 0) {
+    const Tensor dense = at::detail::to_contiguous(self, format);
+    write_pool(out, dense, g, [&](const PoolGeometry& some, const Tensor& to, const auto& part) {
+      run_kernel_in_float32(cpu::max_pool_values, self.device(), to, part(dense), some);
+    });
+  }
   return out;
 }
 

@@ -5,6 +5,7 @@
 #include <aten/Kernels.h>
 #include <aten/NativeFunctions.h>
 #include <aten/TensorIterator.h>
+#include <aten/native/CachedParts.h>
 #include <aten/native/Dimensions.h>
 #include <aten/native/RunKernel.h>
 #include <aten/native/Views.h>
@@ -384,30 +385,6 @@ Tensor norm_dim(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef 
   return at::pow(at::sum(at::pow(magnitude, exponent), dim, keepdim), Scalar(1 / exponent));
 }
 
-Tensor cdist(const Tensor& x1, const Tensor& x2, double p, std::optional<int64_t> compute_mode) {
-  TORCH_CHECK(x1.dim() >= 2 && x2.dim() >= 2, "cdist only supports at least 2D tensors, X", x1.dim() < 2 ? 1 : 2,
-              " got: ", x1.dim() < 2 ? x1.dim() : x2.dim(), "D");
-  TORCH_CHECK(!x1.is_complex() && !x2.is_complex(), "cdist only supports floating-point dtypes, X",
-              x1.is_complex() ? 1 : 2, " got: ", x1.is_complex() ? x1.dtype() : x2.dtype());
-  TORCH_CHECK_NOT_IMPLEMENTED(!c10::is_reduced_floating_type(x1.dtype()), "\"cdist\" not implemented for '", x1.dtype(),
-                              "'");
-  TORCH_CHECK(x1.sizes().back() == x2.sizes().back(), "X1 and X2 must have the same number of columns. X1: ",
-              x1.sizes().back(), " X2: ", x2.sizes().back());
-  TORCH_CHECK(p >= 0, "cdist only supports non-negative p values");
-  if (x1.sizes().back() == 0) {
-    return at::norm(at::sub(at::unsqueeze(x1, -2), at::unsqueeze(x2, -3)), std::optional<Scalar>(2), {-1}, false);
-  }
-  constexpr int64_t kFew = 25;  // rows, up to which the differences themselves are taken
-  const int64_t mode = compute_mode.value_or(0);
-  if (p == 2 && (mode == 1 || (mode == 0 && std::max(x1.sizes()[x1.dim() - 2], x2.sizes()[x2.dim() - 2]) > kFew))) {
-    return at::_euclidean_dist(x1, x2);
-  }
-  const Tensor differences = at::sub(at::unsqueeze(x1, -2), at::unsqueeze(x2, -3));
-  // How many are not 0, with a gradient of 0.
-  if (p == 0) return at::sum(at::clamp_max(at::ceil(at::abs(differences)), Scalar(1)), {-1}, false);
-  return at::norm(differences, std::optional<Scalar>(p), {-1}, false);
-}
-
 Tensor cumsum(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {
   dim = wrap_dim(dim, self.dim());
   const Tensor values = at::detail::to_dtype(self, sum_dtype(self, dtype));
@@ -415,7 +392,10 @@ Tensor cumsum(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) 
   if (self.dim() == 0) {
     at::detail::copy_into(out, values);
   } else if (out.numel() > 0) {
-    run_kernel_in_float32(cumsum_kernels, self.device(), out, values, dim);
+    const Tensor rows = around_dimension(at::detail::to_contiguous(values), dim);
+    write_in_parts(around_dimension(out, dim), 2 * out.numel(), [&](const Part& part, const Tensor& to) {
+      run_kernel_in_float32(cumsum_kernels, self.device(), to, part(rows), 1);
+    });
   }
   return out;
 }

@@ -4,9 +4,9 @@
 #include <aten/EmptyTensor.h>
 #include <aten/Kernels.h>
 #include <aten/NativeFunctions.h>
+#include <aten/native/CachedParts.h>
 #include <aten/native/Dimensions.h>
 #include <aten/native/RunKernel.h>
-#include <aten/native/Views.h>
 
 #include <limits>
 
@@ -19,11 +19,10 @@ Tensor _softmax(const Tensor& self, int64_t dim, bool log) {
                               self.dtype(), "'");
   const Tensor out = at::detail::empty(self.sizes(), self.dtype(), self.device());
   if (out.numel() == 0) return out;
-  if (self.dim() == 0) {
-    run_kernel_in_float32(softmax_kernels, self.device(), native::view(out, {1}), native::unsqueeze(self, 0), dim, log);
-  } else {
-    run_kernel_in_float32(softmax_kernels, self.device(), out, self, dim, log);
-  }
+  const Tensor values = around_dimension(at::detail::to_contiguous(self), dim);
+  write_in_parts(around_dimension(out, dim), 2 * out.numel(), [&](const Part& part, const Tensor& to) {
+    run_kernel_in_float32(softmax_kernels, self.device(), to, part(values), 1, log);
+  });
   return out;
 }
 
@@ -33,12 +32,11 @@ Tensor _softmax_backward(const Tensor& grad_output, const Tensor& output, int64_
               grad_output.sizes(), ", but output has ", output.sizes());
   const Tensor grad_input = at::detail::empty(output.sizes(), output.dtype(), output.device());
   if (grad_input.numel() == 0) return grad_input;
-  if (output.dim() == 0) {
-    run_kernel_in_float32(softmax_backward_kernels, output.device(), native::view(grad_input, {1}),
-               native::unsqueeze(grad_output, 0), native::unsqueeze(output, 0), dim, log);
-  } else {
-    run_kernel_in_float32(softmax_backward_kernels, output.device(), grad_input, grad_output, output, dim, log);
-  }
+  const Tensor grads = around_dimension(at::detail::to_contiguous(grad_output), dim);
+  const Tensor results = around_dimension(at::detail::to_contiguous(output), dim);
+  write_in_parts(around_dimension(grad_input, dim), 3 * output.numel(), [&](const Part& part, const Tensor& to) {
+    run_kernel_in_float32(softmax_backward_kernels, output.device(), to, part(grads), part(results), 1, log);
+  });
   return grad_input;
 }
 

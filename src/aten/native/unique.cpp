@@ -55,14 +55,17 @@ struct Groups {
 Groups group_elements(const Tensor& sorted, const Tensor& order) {
   const Tensor local = at::detach(sorted).to(Device(kCPU));
   Groups groups{order.to(Device(kCPU)), {}};
-  groups.starts.reserve(static_cast<size_t>(local.numel()));
+  groups.starts.resize(static_cast<size_t>(local.numel()));
+  size_t found = 0;
   dispatch_ordered_types(local.dtype(), "unique", [&](auto type) {
     using scalar_t = typename decltype(type)::type;
     const scalar_t* values = local.data_ptr<scalar_t>();
-    for (int64_t i = 0; i < local.numel(); ++i) {
-      if (i == 0 || values[i] != values[i - 1]) groups.starts.push_back(i);
+    for (int64_t i = 0; i < local.numel(); ++i) {  // without a branch, which would often be foreseen wrongly
+      groups.starts[found] = i;
+      found += i == 0 || values[i] != values[i - 1];
     }
   });
+  groups.starts.resize(found);
   return groups;
 }
 
@@ -86,6 +89,44 @@ Groups group_rows(const Tensor& matrix) {
     }
   });
   return groups;
+}
+
+// The first elements of the runs of equal ones in a dense vector on the CPU, the run of each element, in the shape
+// `sizes`, and how long each is; empty vectors for what is not asked for.
+std::tuple<Tensor, Tensor, Tensor> runs(const Tensor& values, IntArrayRef sizes, bool return_inverse,
+                                        bool return_counts) {
+  const int64_t count = values.numel();
+  const TensorOptions options = TensorOptions(kLong);
+  const Tensor firsts = at::detail::empty({count}, values.options());
+  const Tensor inverse = at::detail::empty(return_inverse ? sizes : IntArrayRef({0}), options);
+  const Tensor ends = at::detail::empty({return_counts ? count + 1 : 0}, options);
+  int64_t found = 0;
+  dispatch_ordered_types(values.dtype(), "unique", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
+    const scalar_t* from = values.data_ptr<scalar_t>();
+    scalar_t* to = firsts.data_ptr<scalar_t>();
+    // Without a branch, which would often be foreseen wrongly: what no run begins with is written over.
+    const auto go = [&](const auto& note) {
+      int64_t run = 0;
+      to[0] = from[0];
+      note(0, 0);
+      for (int64_t i = 1; i < count; ++i) {
+        to[run + 1] = from[i];
+        run += from[i] != from[i - 1];
+        note(i, run);
+      }
+      found = run + 1;
+    };
+    int64_t* run_of = return_inverse ? inverse.data_ptr<int64_t>() : nullptr;
+    int64_t* end_of = return_counts ? ends.data_ptr<int64_t>() : nullptr;
+    if (end_of) end_of[0] = 0;
+    if (run_of && end_of) go([=](int64_t i, int64_t run) { run_of[i] = run, end_of[run + 1] = i + 1; });
+    else if (run_of) go([=](int64_t i, int64_t run) { run_of[i] = run; });
+    else if (end_of) go([=](int64_t i, int64_t run) { end_of[run + 1] = i + 1; });
+    else go([](int64_t, int64_t) {});
+  });
+  return {at::narrow(firsts, 0, 0, found).clone(), inverse,
+          return_counts ? at::diff(at::narrow(ends, 0, 0, found + 1)) : ends};
 }
 
 }  // namespace
@@ -126,9 +167,7 @@ std::tuple<Tensor, Tensor, Tensor> unique_consecutive(const Tensor& self, bool r
       dim ? at::movedim(self.dim() > 0 ? input : at::reshape(input, {1}), *dim, 0) : at::reshape(input, {-1});
   const int64_t count = rows.sizes()[0];
   if (!dim && count > 0 && input.is_cpu() && !input.is_complex()) {
-    const Groups groups = group_elements(at::detail::to_contiguous(rows), at::arange(count, options));
-    return {at::index_select(rows, 0, to_tensor(groups.starts)),
-            return_inverse ? groups.inverse().view(self.sizes()) : none, return_counts ? groups.counts() : none};
+    return runs(at::detail::to_contiguous(rows), self.sizes(), return_inverse, return_counts);
   }
   if (count == 0) return {at::empty(dim ? self.sizes() : IntArrayRef({0}), self.options()), none, none};
   TORCH_CHECK(rows.numel() > 0, "unique_consecutive: There are sections with 0 elements");

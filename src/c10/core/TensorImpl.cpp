@@ -73,20 +73,26 @@ void TensorImpl::set_sparse(SparseParts parts, IntArrayRef sizes) {
 }
 
 void TensorImpl::set_sizes_contiguous(IntArrayRef sizes) {
-  checked_numel(sizes);  // before anything is changed
-  int64_t stride = 1;
-  for (const int64_t size : sizes) {
-    TORCH_CHECK(!__builtin_mul_overflow(stride, std::max<int64_t>(size, 1), &stride), "Stride calculation overflowed");
+  const int64_t numel = checked_numel(sizes);  // before anything is changed
+  if (C10_UNLIKELY(numel == 0)) {
+    // Strides go on as if there were elements, and may not fit where their number does.
+    int64_t stride = 1;
+    for (const int64_t size : sizes) {
+      TORCH_CHECK(!__builtin_mul_overflow(stride, std::max<int64_t>(size, 1), &stride),
+                  "Stride calculation overflowed");
+    }
   }
   sizes_.assign(sizes);
   strides_.resize(sizes.size());
-  stride = 1;
-  for (size_t i = sizes.size(); i-- > 0;) {
-    strides_[i] = stride;
-    stride *= std::max<int64_t>(sizes[i], 1);
+  int64_t* const strides = strides_.data();
+  int64_t stride = 1;
+  for (size_t i = sizes_.size(); i-- > 0;) {
+    strides[i] = stride;
+    stride *= std::max<int64_t>(sizes_[i], 1);
   }
   storage_offset_ = 0;
-  refresh();
+  numel_ = numel;
+  is_contiguous_ = true;
 }
 
 void TensorImpl::set_sizes_and_strides(IntArrayRef sizes, IntArrayRef strides, int64_t storage_offset) {

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
-from torch._functorch._rules import PYTHON, VmapInfo, check_random, loop, placed
+from torch._functorch._rules import PYTHON, VmapInfo, loop, placed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -186,7 +186,7 @@ def apply(level: Level, function: Any, args: tuple[Any, ...]) -> Any:
             return placed(level, *function.vmap(info, in_dims, *map(level.value, args)))
     if not function.generate_vmap_rule and function.__module__.startswith("torch."):
         with level.outside():
-            return _of_torch(level, function, args)
+            return loop(level, function.apply, args, {})  # one of torch's own is an operator like others
     if not function.generate_vmap_rule and not level.uniform:
         raise RuntimeError(
             f"You tried to vmap over {function.__name__}, but it does not have vmap support. Please override and "
@@ -194,15 +194,6 @@ def apply(level: Level, function: Any, args: tuple[Any, ...]) -> Any:
         )
     with level.outside():
         return _of_batches(level, function, args)
-
-
-def _of_torch(level: Level, function: Any, args: tuple[Any, ...]) -> Any:
-    """One of torch's own is an operator like others; those of distributions draw random numbers."""
-    if function.__module__ == "torch.distributions._sampling":
-        check_random(level, function.__name__)
-        if level.randomness == "same":
-            raise RuntimeError("Vmap does not currently support same randomness with a batched tensor input")
-    return loop(level, function.apply, args, {})
 
 
 class _Context:

@@ -51,7 +51,8 @@ _SEVERAL = (
     "special_chebyshev_polynomial_v special_chebyshev_polynomial_w special_hermite_polynomial_h "
     "special_hermite_polynomial_he special_laguerre_polynomial_l special_legendre_polynomial_p "
     "special_shifted_chebyshev_polynomial_t special_shifted_chebyshev_polynomial_u "
-    "special_shifted_chebyshev_polynomial_v special_shifted_chebyshev_polynomial_w"
+    "special_shifted_chebyshev_polynomial_v special_shifted_chebyshev_polynomial_w _standard_gamma_grad "
+    "_dirichlet_grad"
 )
 
 
@@ -232,7 +233,9 @@ def _random_like(level: Level, func: Callable[..., Any], args: tuple[Any, ...], 
     return level.batched(func(value, *args[1:], **kwargs))
 
 
-@rule("uniform_ normal_ random_ exponential_ geometric_ log_normal_ cauchy_ bernoulli_ bernoulli poisson")
+@rule(
+    "uniform_ normal_ random_ exponential_ geometric_ log_normal_ cauchy_ bernoulli_ bernoulli poisson _standard_gamma"
+)
 def _random_elements(level: Level, func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     name = func.__name__
     check_random(level, name)

@@ -8,6 +8,7 @@
 #include <torch/csrc/types.h>
 #include <torch/csrc/utils/autocast.h>
 #include <torch/csrc/utils/calls.h>
+#include <torch/csrc/utils/module_members.h>
 #include <torch/csrc/utils/overrides.h>
 #include <torch/csrc/utils/python_dispatch.h>
 #include <torch/csrc/utils/tensor_new.h>
@@ -90,6 +91,7 @@ PyObject* make_module() {
   register_forward_mode(self);
   register_function_base(self);
   register_functions(self);
+  register_module_members(self);
   checked(PyModule_AddFunctions(self, global_functions));
   checked(PyModule_AddFunctions(self, autocast_functions));
   checked(PyModule_AddFunctions(self, cuda_functions));

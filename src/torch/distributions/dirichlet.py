@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
 from torch.distributions import constraints
-from torch.distributions._sampling import sample_dirichlet
 from torch.distributions.exp_family import ExponentialFamily
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ class Dirichlet(ExponentialFamily):
         super().__init__(concentration.shape[:-1], concentration.shape[-1:], validate_args=validate_args)
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
-        return sample_dirichlet(self.concentration.expand(self._extended_shape(sample_shape)))
+        return torch._sample_dirichlet(self.concentration.expand(self._extended_shape(sample_shape)))
 
     def log_prob(self, value: Tensor) -> Tensor:
         self._check(value)

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
 from torch.distributions import constraints
-from torch.distributions._sampling import standard_gamma
 from torch.distributions.exp_family import ExponentialFamily
 
 if TYPE_CHECKING:
@@ -41,7 +40,7 @@ class Gamma(ExponentialFamily):
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
         shape = self._extended_shape(sample_shape)
-        value = standard_gamma(self.concentration.expand(shape)) / self.rate.expand(shape)
+        value = torch._standard_gamma(self.concentration.expand(shape)) / self.rate.expand(shape)
         value.detach().clamp_(min=torch.finfo(value.dtype).tiny)  # no gradient goes through this
         return value
 

@@ -61,7 +61,8 @@ def _is_wanted_outside(tensor: Tensor, inner: set[Any], known: set[Any]) -> bool
 
 
 def _finish(tree: Any, fresh: Iterable[Tensor]) -> Any:
-    """Results without the history that only the derivative's own leaves have."""
+    """Results without the history that only the derivative's own leaves have; without any where none is recorded."""
+    is_recorded = torch.is_grad_enabled()
     inner = {id(leaf) for leaf in map(bottom, fresh) if leaf.is_leaf}
     known: set[Any] = set()
 
@@ -76,7 +77,7 @@ def _finish(tree: Any, fresh: Iterable[Tensor]) -> Any:
         elif leaf.is_leaf:
             is_kept = id(leaf) not in inner
         else:
-            is_kept = _is_wanted_outside(leaf, inner, known)
+            is_kept = is_recorded and _is_wanted_outside(leaf, inner, known)
         result = leaf if is_kept else leaf.detach()
         for level, tangent in _C._tangents(leaf):
             _C._set_tangent(result, strip_plain(tangent), level)

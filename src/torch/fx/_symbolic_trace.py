@@ -302,6 +302,7 @@ class Tracer(TracerBase):
         finally:
             torch.nn.Module.__call__ = call  # type: ignore[method-assign]
             torch.nn.Module.__getattr__ = get  # type: ignore[method-assign]
+            torch._C._look_up_members(torch.nn.Module)
             for step in reversed(undo):
                 step()
 

@@ -124,22 +124,6 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
     return tensor
 
 
-def _orthonormalise(columns: Tensor) -> Tensor:
-    """The orthonormal basis (rows, columns) of a matrix with at least as many rows, with positive projections.
-
-    It is the Q of the matrix's QR factorisation whose R has a positive diagonal: there is one.
-    """
-    wide = columns.to(torch.float64)
-    basis = torch.zeros_like(wide)
-    for number in range(wide.size(1)):
-        column = wide[:, number]
-        known = basis[:, :number]
-        for _ in range(2):  # once more, for what rounding has left
-            column = column - known @ (known.t() @ column)
-        basis[:, number] = column / column.norm()
-    return basis.to(columns.dtype)
-
-
 def orthogonal_(tensor: Tensor, gain: float = 1, generator: Generator | None = None) -> Tensor:
     """Orthonormal rows or columns, whichever are fewer, times `gain`; dimensions after the first count as one.
 
@@ -153,7 +137,8 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Generator | None = N
     columns = tensor.numel() // rows
     with torch.no_grad():
         flat = tensor.new_empty((rows, columns)).normal_(0, 1, generator=generator)
-        basis = _orthonormalise(flat.t() if rows < columns else flat)
+        basis, triangle = torch.linalg.qr(flat.t() if rows < columns else flat)
+        basis = basis * triangle.diagonal().sign()  # the one factorisation whose R has a positive diagonal
         return tensor.copy_((basis.t() if rows < columns else basis).reshape(tensor.shape)).mul_(gain)
 
 

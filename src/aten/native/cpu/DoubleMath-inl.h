@@ -15,13 +15,6 @@ HWY_BEFORE_NAMESPACE();
 namespace at::native::cpu {
 namespace HWY_NAMESPACE {
 
-#undef TORCH_FUSED_PRODUCTS
-#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_SSE2
-#define TORCH_FUSED_PRODUCTS 0
-#else
-#define TORCH_FUSED_PRODUCTS 1
-#endif
-
 // A number as the sum of two, the second at most half a unit of the first's last place.
 template <typename V>
 struct Pair {

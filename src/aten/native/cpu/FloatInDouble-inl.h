@@ -26,12 +26,6 @@ HWY_INLINE HWY_ATTR V in_double(D d, Function function, V x, Vectors... others) 
   return hn::Combine(d, hn::DemoteTo(half, high), hn::DemoteTo(half, low));
 }
 
-struct ErfcInDouble {
-  template <typename D, typename V>
-  HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
-    return erfc_in_double<24>(d, x);
-  }
-};
 // exp(x) = 2^n (1 + rest + tail) to 32 bits, and so exp(x) - 1; for |x| up to 700.
 template <typename D, typename V>
 HWY_INLINE HWY_ATTR PowerOfTwo<D> short_exp_parts(D d, V x) {
@@ -92,6 +86,14 @@ struct CoshInDouble {
   HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
     const V power = short_exp(d, bounded_exponent(d, hn::Abs(x)));
     return hn::Mul(hn::Add(power, hn::Div(hn::Set(d, 1.0), power)), hn::Set(d, 0.5));
+  }
+};
+struct ErfcInDouble {
+  template <typename D, typename V>
+  HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
+    const V magnitude = hn::Min(hn::Set(d, 10.5), hn::Abs(x));  // 0 from here on; NaN stays
+    const V right = hn::Mul(short_exp(d, hn::Neg(hn::Mul(magnitude, magnitude))), erfcx_vector<24>(d, magnitude));
+    return hn::IfThenElse(hn::Lt(x, hn::Zero(d)), hn::Sub(hn::Set(d, 2.0), right), right);
   }
 };
 struct ErfInDouble {
@@ -300,6 +302,21 @@ HWY_INLINE HWY_ATTR V pow_vector(D d, V base, V exponent) {
 }
 
 #endif  // HWY_SCALAR
+
+// Of float32 `in_float` where there are fused products, else `Function` in float64; of float64 `otherwise`.
+#undef TORCH_OF_FLOATS
+#if TORCH_FUSED_PRODUCTS
+#define TORCH_OF_FLOATS(in_float, Function, otherwise) \
+  float_or_double(d, x, [](auto d, auto x) HWY_ATTR { return in_float; }, \
+                  [](auto d, auto x) HWY_ATTR { return otherwise; })
+template <typename D, typename V, typename InFloat, typename Otherwise>
+HWY_INLINE HWY_ATTR V float_or_double(D d, V x, const InFloat& in_float, const Otherwise& otherwise) {
+  if constexpr (sizeof(hn::TFromD<D>) == 4) return in_float(d, x);
+  else return otherwise(d, x);
+}
+#else
+#define TORCH_OF_FLOATS(in_float, Function, otherwise) TORCH_IN_DOUBLE(Function, otherwise)
+#endif
 
 // `Function` in float64 for float32, `otherwise` for float64 and without vectors.
 #undef TORCH_IN_DOUBLE

@@ -13,7 +13,6 @@
 
 #include <aten/TensorIterator.h>
 
-#include <array>
 #include <tuple>
 #include <utility>
 
@@ -54,19 +53,28 @@ TORCH_SIMD inline const T* collect(const char* data, int64_t stride, int64_t cou
   return buffer;
 }
 
+// Memory for a part of a row. Nothing is written to it before it is used: rows may be a few elements long.
+template <typename T>
+struct RowBuffer {
+  RowBuffer() {}  // a tuple would fill members of a class without one with zeros
+  T* elements() { return reinterpret_cast<T*>(bytes); }
+  alignas(T) unsigned char bytes[kStagedRow * sizeof(T)];
+};
+
 template <typename Out, typename... In, typename Row, size_t... I>
 TORCH_SIMD void run_rows_of(char** data, const int64_t* strides, int64_t count, const Row& row,
                             std::index_sequence<I...>) {
   const bool side_by_side = strides[0] == sizeof(Out) && ((strides[I + 1] == sizeof(In)) && ...);
   const int64_t most = side_by_side ? count : kStagedRow;  // the row's code stands here once, for both
-  std::tuple<std::array<In, kStagedRow>...> buffers;
-  Out results[kStagedRow];
+  std::tuple<RowBuffer<In>...> buffers;
+  RowBuffer<Out> staged;
+  Out* const results = staged.elements();
   for (int64_t done = 0; done < count; done += most) {
     const int64_t part = std::min(most, count - done);
     char* const target = data[0] + done * strides[0];
     Out* const out = strides[0] == sizeof(Out) ? reinterpret_cast<Out*>(target) : results;
     row(part, out,
-        collect<In>(data[I + 1] + done * strides[I + 1], strides[I + 1], part, std::get<I>(buffers).data())...);
+        collect<In>(data[I + 1] + done * strides[I + 1], strides[I + 1], part, std::get<I>(buffers).elements())...);
     if (out != results) continue;
     for (int64_t i = 0; i < part; ++i) *reinterpret_cast<Out*>(target + i * strides[0]) = results[i];
   }

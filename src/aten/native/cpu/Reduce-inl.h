@@ -52,6 +52,24 @@ T finish(const ReducePlan& plan, T total) {
   return total;
 }
 
+template <typename T>
+HWY_ATTR void finish_all(const ReducePlan& plan, const T* totals, int64_t count, char* out, int64_t step) {
+  if (step != sizeof(T)) {
+    for (int64_t i = 0; i < count; ++i) *reinterpret_cast<T*>(out + i * step) = finish(plan, totals[i]);
+    return;
+  }
+  auto* const dense = reinterpret_cast<T*>(out);
+  if constexpr (std::is_floating_point_v<T>) {
+    if (plan.mean) {
+      const auto number = static_cast<T>(plan.count);
+      TORCH_INDEPENDENT
+      for (int64_t i = 0; i < count; ++i) dense[i] = totals[i] / number;
+      return;
+    }
+  }
+  std::copy_n(totals, count, dense);
+}
+
 // What is read: elements `step` bytes apart, brought side by side and to T in parts of a block at most.
 template <typename T>
 struct Elements {
@@ -94,6 +112,28 @@ Elements<T> elements_at(const ReducePlan& plan, int64_t offset, int64_t step) {
   return {plan.in + offset, step, plan.conversion ? &*plan.conversion : nullptr, plan.map};
 }
 
+// The lower half with the upper one, until one lane is left.
+template <typename Op, size_t kLanes, typename D, typename V>
+HWY_ATTR hn::TFromD<D> combine_lanes_of([[maybe_unused]] D d, V values) {
+#if HWY_TARGET == HWY_SCALAR
+  return hn::GetLane(values);
+#else
+  if constexpr (kLanes == 1) {
+    return hn::GetLane(values);
+  } else if constexpr (kLanes * sizeof(hn::TFromD<D>) > 16) {
+    const hn::Half<D> half;
+    return combine_lanes_of<Op, kLanes / 2>(
+        half, Op::step(half, hn::LowerHalf(half, values), hn::UpperHalf(half, values)));
+  } else {
+    return combine_lanes_of<Op, kLanes / 2>(d, Op::step(d, values, hn::ShiftRightLanes<kLanes / 2>(d, values)));
+  }
+#endif
+}
+template <typename Op, typename D, typename V>
+HWY_ATTR hn::TFromD<D> combine_lanes(D d, V values) {
+  return combine_lanes_of<Op, hn::MaxLanes(d)>(d, values);
+}
+
 // A row of `count` elements.
 template <typename Op, typename T>
 HWY_ATTR T reduce_run(const Elements<T>& elements, int64_t count) {
@@ -123,14 +163,7 @@ HWY_ATTR T reduce_run(const Elements<T>& elements, int64_t count) {
         fourth = Op::step(d, fourth, hn::LoadU(d, data + i + 3 * lanes));
       }
       for (; i + lanes <= count; i += lanes) first = Op::step(d, first, hn::LoadU(d, data + i));
-      first = Op::step(d, Op::step(d, first, second), Op::step(d, third, fourth));
-      HWY_ALIGN T parts[HWY_MAX_BYTES / sizeof(T)];
-      hn::Store(first, d, parts);
-      for (int64_t width = lanes / 2; width > 0; width /= 2) {
-        for (int64_t lane = 0; lane < width; ++lane)
-          parts[lane] = Op::combine(parts[lane], parts[lane + width]);
-      }
-      result = parts[0];
+      result = combine_lanes<Op>(d, Op::step(d, Op::step(d, first, second), Op::step(d, third, fourth)));
     }
   }
   for (; i < count; ++i) result = Op::combine(result, data[i]);
@@ -279,25 +312,31 @@ HWY_ATTR void reduce_columns(const ReducePlan& plan) {
           T* total = partial.data() + chunk * plan.outputs + position * columns + block * kColumnBlock;
           std::fill_n(total, width, Op::identity());
           const int64_t end = std::min(plan.count, (chunk + 1) * kRowChunk);
+          const auto add_rows = [&](int64_t top, int64_t group_end, T* sums) HWY_ATTR {
+            const auto row = [&](int64_t i, T* buffer) HWY_ATTR {
+              return elements_at<T>(plan, in_offset + plan.reduced_offset(i), plan.kept_strides[0]).read(width, buffer);
+            };
+            int64_t i = top;
+            if constexpr (kIsFrequent<Op, T>) {
+              for (; i + 4 <= group_end; i += 4) {  // as many at once as keep the sums in registers
+                const T* const rows[] = {row(i, collected[0]), row(i + 1, collected[1]), row(i + 2, collected[2]),
+                                         row(i + 3, collected[3])};
+                combine_rows<Op>(sums, rows, width);
+              }
+            }
+            for (; i < group_end; ++i) combine_columns<Op>(sums, row(i, collected[0]), width);
+          };
+          if (plan.count <= kRowGroup) {
+            add_rows(0, end, total);
+            continue;
+          }
           for (int64_t start = chunk * kRowChunk; start < end; start += kRowSection) {
             const int64_t section_end = std::min(end, start + kRowSection);
             std::fill_n(section, width, Op::identity());
             for (int64_t top = start; top < section_end; top += kRowGroup) {
               const int64_t group_end = std::min(section_end, top + kRowGroup);
               std::fill_n(group, width, Op::identity());
-              const auto row = [&](int64_t i, T* buffer) HWY_ATTR {
-                return elements_at<T>(plan, in_offset + plan.reduced_offset(i), plan.kept_strides[0])
-                    .read(width, buffer);
-              };
-              int64_t i = top;
-              if constexpr (kIsFrequent<Op, T>) {
-                for (; i + 4 <= group_end; i += 4) {  // as many at once as keep the sums in registers
-                  const T* const rows[] = {row(i, collected[0]), row(i + 1, collected[1]), row(i + 2, collected[2]),
-                                           row(i + 3, collected[3])};
-                  combine_rows<Op>(group, rows, width);
-                }
-              }
-              for (; i < group_end; ++i) combine_columns<Op>(group, row(i, collected[0]), width);
+              add_rows(top, group_end, group);
               combine_columns<Op>(section, group, width);
             }
             combine_columns<Op>(total, section, width);
@@ -314,10 +353,7 @@ HWY_ATTR void reduce_columns(const ReducePlan& plan) {
     int64_t out_offset;
     int64_t in_offset;
     plan.kept_offsets(position, 1, out_offset, in_offset);
-    for (int64_t i = 0; i < columns; ++i) {
-      *reinterpret_cast<T*>(plan.out + out_offset + i * plan.kept_out_strides[0]) =
-          finish(plan, partial[position * columns + i]);
-    }
+    finish_all(plan, partial.data() + position * columns, columns, plan.out + out_offset, plan.kept_out_strides[0]);
   }
 }
 
@@ -346,6 +382,27 @@ HWY_ATTR void reduce_narrow_columns(const ReducePlan& plan) {
     for (int64_t j = i; j < rest; j += columns) total.add(data[j]);
     *reinterpret_cast<T*>(plan.out + i * plan.kept_out_strides[0]) = finish(plan, total.result());
   }
+}
+
+// The same for each of several groups of columns, as images are whose channels lie last.
+template <typename Op, typename T>
+HWY_ATTR void reduce_groups_of_columns(const ReducePlan& plan) {
+  const int64_t columns = plan.kept_sizes[0];
+  const int64_t groups = plan.outputs / columns;
+  if (groups == 1) return reduce_narrow_columns<Op, T>(plan);
+  parallel_for(0, groups, std::max<int64_t>(1, kGrainSize / (columns * plan.count)), [&](int64_t first, int64_t last) {
+    for (int64_t i = first; i < last; ++i) {
+      int64_t out_offset;
+      int64_t in_offset;
+      plan.kept_offsets(i, 1, out_offset, in_offset);
+      ReducePlan group(plan);
+      group.out += out_offset;
+      group.in += in_offset;
+      group.outputs = columns;
+      group.kept_sizes.resize(1);
+      reduce_narrow_columns<Op, T>(group);
+    }
+  });
 }
 
 // `count` elements that lie apart, in blocks.
@@ -406,16 +463,14 @@ HWY_ATTR void reduce(const ReducePlan& plan) {
   constexpr int64_t kShortRow = 16;  // fewer elements fill no vectors
   if (plan.count > 1 && plan.reduced_strides[0] == item) {
     const bool is_matrix = plan.reduced_sizes.size() == 1 && plan.kept_sizes.size() == 1;
-    if constexpr (std::is_floating_point_v<T>) {
-      if (is_matrix && plan.count < kShortRow && plan.kept_strides[0] == plan.count * item)
-        return reduce_short_rows<Op, T>(plan);
-    }
+    if (is_matrix && plan.count < kShortRow && plan.kept_strides[0] == plan.count * item)
+      return reduce_short_rows<Op, T>(plan);
     reduce_rows<Op, T>(plan);
   } else if (plan.count > 1 && plan.outputs > 1 && plan.kept_strides[0] == item) {
     const int64_t columns = plan.kept_sizes[0];
-    if (columns == plan.outputs && 2 * columns <= kNarrow && plan.count >= kNarrow &&
-        plan.reduced_sizes.size() == 1 && plan.reduced_strides[0] == columns * item) {
-      reduce_narrow_columns<Op, T>(plan);
+    if (2 * columns <= kNarrow && plan.count >= kNarrow && plan.reduced_sizes.size() == 1 &&
+        plan.reduced_strides[0] == columns * item) {
+      reduce_groups_of_columns<Op, T>(plan);
     } else {
       reduce_columns<Op, T>(plan);
     }

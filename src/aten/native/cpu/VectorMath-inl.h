@@ -1,4 +1,5 @@
-// Functions of vectors that Highway's math library lacks, or has with less accuracy or speed. Included once per
+// Functions of vectors that Highway's math library lacks, or has with less accuracy or speed: of float32 those of
+// FloatMath-inl.h, where an instruction set has fused products. Included once per
 // instruction set, as Loops-inl.h is. The coefficients are minimax polynomials fitted for this file,
 // to a fraction of the last digit.
 
@@ -15,6 +16,7 @@
 
 #include <hwy/highway.h>
 // After highway.h:
+#include <aten/native/cpu/FloatMath-inl.h>
 #include <hwy/contrib/math/math-inl.h>
 
 HWY_BEFORE_NAMESPACE();
@@ -36,14 +38,6 @@ HWY_INLINE HWY_ATTR V patch_outside(D d, V x, V result, T low, T high, Scalar sc
     if (!(inputs[i] >= low && inputs[i] <= high)) results[i] = scalar(inputs[i]);
   }
   return hn::Load(d, results);
-}
-
-// A polynomial by Horner's rule, highest power first.
-template <typename D, typename V, size_t N>
-HWY_INLINE HWY_ATTR V polynomial(D d, V x, const hn::TFromD<D> (&coefficients)[N]) {
-  V result = hn::Set(d, coefficients[0]);
-  for (size_t i = 1; i < N; ++i) result = hn::MulAdd(result, x, hn::Set(d, coefficients[i]));
-  return result;
 }
 
 // x = mantissa * 2^exponent with the mantissa in [sqrt(1/2), sqrt(2)), for positive normal x;
@@ -137,6 +131,9 @@ struct PowerOfTwo {
   }
   // value * 2^n for any n between two infinities of T, in two factors: one alone would be beyond T's range.
   HWY_INLINE HWY_ATTR hn::Vec<D> scale(D d, hn::Vec<D> value) const {
+#if HWY_TARGET <= HWY_AVX3
+    if constexpr (sizeof(T) == 8 && hn::MaxLanes(D()) == 8) return {_mm512_scalef_pd(value.raw, n.raw)};
+#endif
     const Bits bits;
     const auto biased = hn::Add(whole, hn::Set(bits, static_cast<hn::TFromD<Bits>>(2 * kBias)));
     const auto half = hn::ShiftRight<1>(biased);
@@ -176,6 +173,9 @@ HWY_INLINE HWY_ATTR PowerOfTwo<D> exp_parts(D d, V x) {
 // exp, for every x.
 template <typename D, typename V>
 HWY_INLINE HWY_ATTR V exp_vector(D d, V x) {
+#if TORCH_FUSED_PRODUCTS
+  if constexpr (sizeof(hn::TFromD<D>) == 4) return float_exp(d, x);
+#endif
   using T = hn::TFromD<D>;
   const V low = hn::Set(d, T(sizeof(T) == 4 ? -104 : -746));  // 0 from here on, infinity from there
   const V high = hn::Set(d, T(sizeof(T) == 4 ? 89 : 710));
@@ -197,6 +197,9 @@ HWY_INLINE HWY_ATTR V exp_of_negative(D d, V x) {
 // exp(x) - 1, for every x.
 template <typename D, typename V>
 HWY_INLINE HWY_ATTR V expm1_vector(D d, V x) {
+#if TORCH_FUSED_PRODUCTS
+  if constexpr (sizeof(hn::TFromD<D>) == 4) return float_expm1(d, x);
+#endif
   using T = hn::TFromD<D>;
   using Power = PowerOfTwo<D>;
   const typename Power::Bits bits;
@@ -218,6 +221,9 @@ HWY_INLINE HWY_ATTR V expm1_vector(D d, V x) {
 // 2^x, for every x.
 template <typename D, typename V>
 HWY_INLINE HWY_ATTR V exp2_vector(D d, V x) {
+#if TORCH_FUSED_PRODUCTS
+  if constexpr (sizeof(hn::TFromD<D>) == 4) return float_exp2(d, x);
+#endif
   using T = hn::TFromD<D>;
   const V bounded =
       hn::Min(hn::Max(x, hn::Set(d, T(sizeof(T) == 4 ? -151 : -1076))), hn::Set(d, T(sizeof(T) == 4 ? 128 : 1024)));
@@ -267,6 +273,9 @@ HWY_INLINE HWY_ATTR V log1p_of_fraction(D d, V x) {
 // log of positive normal numbers.
 template <typename D, typename V>
 HWY_INLINE HWY_ATTR V log_vector(D d, V x) {
+#if TORCH_FUSED_PRODUCTS
+  if constexpr (sizeof(hn::TFromD<D>) == 4) return float_log<BaseE, false>(d, x);
+#endif
   using T = hn::TFromD<D>;
   if constexpr (sizeof(T) == 8) {
     return hn::Log(d, x);
@@ -298,6 +307,9 @@ HWY_INLINE HWY_ATTR V sigmoid_vector(D d, V x) {
 // A polynomial near 0, 1 - 2 / (exp(2 |x|) + 1) elsewhere.
 template <typename D, typename V>
 HWY_INLINE HWY_ATTR V tanh_vector(D d, V x) {
+#if TORCH_FUSED_PRODUCTS
+  if constexpr (sizeof(hn::TFromD<D>) == 4) return float_tanh(d, x);
+#endif
   using T = hn::TFromD<D>;
   const V square = hn::Mul(x, x);
   V near_zero;
@@ -361,6 +373,9 @@ HWY_INLINE HWY_ATTR V erfc_in_double(D d, V x) {
 // erf. float32: polynomials of erf(x)/x - 1 in x^2 below 0.92 and of -log(1 - erf(x)) above. float64: by erfc.
 template <typename D, typename V>
 HWY_INLINE HWY_ATTR V erf_vector(D d, V x) {
+#if TORCH_FUSED_PRODUCTS
+  if constexpr (sizeof(hn::TFromD<D>) == 4) return float_erf(d, x);
+#endif
   using T = hn::TFromD<D>;
   const V magnitude = hn::Abs(x);
   V small;

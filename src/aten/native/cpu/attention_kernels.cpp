@@ -156,7 +156,7 @@ struct Shape {
 template <typename T>
 class RightRows {
  public:
-  explicit RightRows(int64_t features) : features_(features), width_(round_up(features, panel_columns<T>() / 2)) {}
+  explicit RightRows(int64_t features) : features_(features), width_(round_up(features, half_panel())) {}
   void set(Rows<T> rows, int64_t count) {
     lines_ = {rows.data, rows.step};
     if (features_ == width_) return;
@@ -177,6 +177,8 @@ class RightRows {
   int64_t width() const { return width_; }
 
  private:
+  // Without vectors a panel may be a single column.
+  static int64_t half_panel() { return std::max<int64_t>(1, panel_columns<T>() / 2); }
   int64_t features_, width_;
   Lines<const T> lines_{};
   std::vector<T> copy_;

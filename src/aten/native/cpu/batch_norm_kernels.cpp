@@ -1,11 +1,16 @@
 // Sums over the channels of (N, C, ...) tensors, in double, and affine functions with numbers per channel. The tensors
 // of a call are all contiguous, or all dense with their channels last: then they are matrices of one row per place.
+// With N * C numbers instead of C, the channels of each sample are on their own. float16 and bfloat16 are widened in
+// parts that stay in the first cache; numbers per channel are float32 beside them.
 
 #include <aten/Dispatch.h>
 #include <aten/Kernels.h>
 #include <aten/Parallel.h>
+#include <aten/native/cpu/ConvertedElements.h>
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "aten/native/cpu/batch_norm_kernels.cpp"
@@ -17,87 +22,209 @@ HWY_BEFORE_NAMESPACE();
 namespace at::native::cpu {
 namespace HWY_NAMESPACE {
 
-// Sums of neighbours are kept apart, so that the compiler can add them up in vectors.
-constexpr int64_t kSums = 16;
+constexpr int64_t kSums = 16;                // of neighbours in a line, kept apart for vectors
+constexpr int64_t kSumsHeight = 4;           // rows that are added up before they go into the sums
+constexpr int64_t kPart = 2048;              // elements that are read at a time
+constexpr int64_t kSectionHeight = 64;       // rows of a section, at least
+constexpr int64_t kSectionElements = 32768;  // and elements, where rows are short
 
+// `batch` times `count` lines of `elements`, or with the channels last `batch` times `elements` rows of `count`.
 struct Channels {
-  int64_t batch, count, elements;  // elements of one channel of one sample
+  int64_t batch, count, elements;
   bool last;
-  explicit Channels(const Tensor& input)
-      : batch(input.sizes()[0]), count(input.sizes()[1]), elements(1) {
+  bool apart;  // in each sample
+  Channels(const Tensor& input, const Tensor& numbers)
+      : batch(input.sizes()[0]), count(input.sizes()[1]), elements(1), apart(numbers.numel() != count) {
     for (int64_t dim = 2; dim < input.dim(); ++dim) elements *= input.sizes()[dim];
     last = elements == 1 || !input.is_contiguous();
+    if (apart == last) return;
+    if (last) elements *= std::exchange(batch, 1);  // the samples' rows follow each other
+    else count *= std::exchange(batch, 1);          // as do their channels
   }
-  int64_t rows() const { return batch * elements; }
-  int64_t grain() const { return std::max<int64_t>(1, kGrainSize / std::max<int64_t>(1, rows())); }
 };
 
-// Neighbouring channels that one thread sums up while it walks through the rows: however many threads there are, each
-// sum is made in the same order.
-constexpr int64_t kColumns = 64;
+// What is added up, of an element and its channel's mean.
+template <typename T>
+struct Value {
+  const T* values;
+  TORCH_SIMD double operator()(int64_t i, double) const { return static_cast<double>(values[i]); }
+};
+template <typename T>
+struct SquaredDeviation {
+  const T* values;
+  TORCH_SIMD double operator()(int64_t i, double mean) const {
+    const double deviation = static_cast<double>(values[i]) - mean;
+    return deviation * deviation;
+  }
+};
+template <typename T>
+struct ProductWithDeviation {
+  const T* factors;
+  const T* values;
+  TORCH_SIMD double operator()(int64_t i, double mean) const {
+    return static_cast<double>(factors[i]) * (static_cast<double>(values[i]) - mean);
+  }
+};
 
-// body(first channel, how many) for groups of neighbouring channels.
-template <typename Body>
-void for_each_group(const Channels& channels, Body&& body) {
-  const int64_t groups = (channels.count + kColumns - 1) / kColumns;
-  parallel_for(0, groups, std::max<int64_t>(1, channels.grain() / kColumns), [&](int64_t first, int64_t last) {
-    for (int64_t group = first; group < last; ++group) {
-      body(group * kColumns, std::min(kColumns, channels.count - group * kColumns));
+// The sum of a line's terms.
+template <typename Term>
+TORCH_SIMD double add_line(int64_t count, double mean, Term term) {
+  double sums[kSums] = {};
+  int64_t i = 0;
+  for (; i + kSums <= count; i += kSums) {
+    for (int64_t j = 0; j < kSums; ++j) sums[j] += term(i + j, mean);
+  }
+  for (int64_t j = 0; i < count; ++i, ++j) sums[j] += term(i, mean);
+  double total = 0;
+  for (const double sum : sums) total += sum;
+  return total;
+}
+
+// Adds the terms of rows to the sums of their columns.
+template <typename Term>
+TORCH_SIMD void add_rows(double* sums, int64_t rows, int64_t count, const double* means, Term term) {
+  int64_t row = 0;
+  for (; row + kSumsHeight <= rows; row += kSumsHeight) {
+    const int64_t at = row * count;
+    TORCH_INDEPENDENT
+    for (int64_t c = 0; c < count; ++c) {
+      sums[c] += (term(at + c, means[c]) + term(at + count + c, means[c])) +
+                 (term(at + 2 * count + c, means[c]) + term(at + 3 * count + c, means[c]));
+    }
+  }
+  for (; row < rows; ++row) {
+    TORCH_INDEPENDENT
+    for (int64_t c = 0; c < count; ++c) sums[c] += term(row * count + c, means[c]);
+  }
+}
+
+// `kinds` sums of each channel, those of one kind one behind the other. make_reader() gives a thread its function that
+// reads elements, from one on and how many, and adds them: add(kind, term).
+// Sections of rows have sums of their own, so that however many threads there are, each is made in the same order.
+template <typename MakeReader>
+std::vector<double> sum_columns(const Channels& channels, int64_t kinds, const double* means,
+                                MakeReader&& make_reader) {
+  const int64_t count = channels.count;
+  const int64_t height = std::max(kSectionHeight, kSectionElements / std::max<int64_t>(1, count));
+  const int64_t sections = (channels.elements + height - 1) / height;  // of a sample
+  const int64_t part = std::max<int64_t>(1, kPart / std::max<int64_t>(1, count));
+  std::vector<double> partial(static_cast<size_t>(channels.batch * sections * kinds * count));
+  const int64_t grain = std::max<int64_t>(1, kGrainSize / std::max<int64_t>(1, height * count));
+  parallel_for(0, channels.batch * sections, grain, [&](int64_t first, int64_t last) {
+    auto read = make_reader(part * count);
+    for (int64_t unit = first; unit < last; ++unit) {
+      const int64_t sample = unit / sections;
+      const int64_t begin = unit % sections * height;
+      const int64_t end = std::min(channels.elements, begin + height);
+      double* sums = partial.data() + unit * kinds * count;
+      for (int64_t row = begin; row < end; row += part) {
+        const int64_t rows = std::min(part, end - row);
+        read((sample * channels.elements + row) * count, rows * count, [&](int64_t kind, auto term) {
+          add_rows(sums + kind * count, rows, count, means + sample * count, term);
+        });
+      }
+    }
+  });
+  std::vector<double> totals(static_cast<size_t>(channels.batch * kinds * count));
+  for (int64_t unit = 0; unit < channels.batch * sections; ++unit) {
+    for (int64_t i = 0; i < kinds * count; ++i) {
+      const int64_t kind = i / count;
+      totals[(kind * channels.batch + unit / sections) * count + i % count] += partial[unit * kinds * count + i];
+    }
+  }
+  return totals;
+}
+
+// The same of channels whose lines lie in one piece in each sample.
+template <typename MakeReader>
+std::vector<double> sum_lines(const Channels& channels, int64_t kinds, const double* means, MakeReader&& make_reader) {
+  std::vector<double> totals(static_cast<size_t>(kinds * channels.count));
+  const int64_t grain =
+      std::max<int64_t>(1, kGrainSize / std::max<int64_t>(1, channels.batch * channels.elements));
+  parallel_for(0, channels.count, grain, [&](int64_t first, int64_t last) {
+    auto read = make_reader(kPart);
+    for (int64_t channel = first; channel < last; ++channel) {
+      for (int64_t sample = 0; sample < channels.batch; ++sample) {
+        const int64_t start = (sample * channels.count + channel) * channels.elements;
+        for (int64_t i = 0; i < channels.elements; i += kPart) {
+          const int64_t count = std::min(kPart, channels.elements - i);
+          read(start + i, count, [&](int64_t kind, auto term) {
+            totals[static_cast<size_t>(kind * channels.count + channel)] += add_line(count, means[channel], term);
+          });
+        }
+      }
+    }
+  });
+  return totals;
+}
+
+template <typename MakeReader>
+std::vector<double> sum_channels(const Channels& channels, int64_t kinds, const double* means,
+                                 MakeReader&& make_reader) {
+  return channels.last ? sum_columns(channels, kinds, means, make_reader)
+                       : sum_lines(channels, kinds, means, make_reader);
+}
+
+void ChannelMomentsImpl(const Tensor& mean, const Tensor& variance, const Tensor& input) {
+  const Channels channels(input, mean);
+  const int64_t numbers = mean.numel();
+  const auto n = static_cast<double>(numbers == 0 ? 0 : input.numel() / numbers);
+  dispatch_floating_types(mean.dtype(), "batch_norm", [&](auto type) {
+    using T = typename decltype(type)::type;
+    // add_terms(add, values) adds a part's terms.
+    const auto sums_of = [&](int64_t kinds, const std::vector<double>& means, auto add_terms) {
+      return sum_channels(channels, kinds, means.data(), [&](int64_t buffered) {
+        return [add_terms, values = ConvertedElements<T>(input, buffered)](int64_t begin, int64_t count,
+                                                                           auto add) mutable {
+          add_terms(add, values.read(begin, count));
+        };
+      });
+    };
+    const std::vector<double> zeros(static_cast<size_t>(numbers));
+    std::vector<double> middles, squares;
+    if (c10::is_reduced_floating_type(input.dtype())) {
+      // Squares of so few bits are exact in double: one pass.
+      const std::vector<double> sums = sums_of(2, zeros, [](auto& add, const T* values) {
+        add(0, Value<T>{values});
+        add(1, SquaredDeviation<T>{values});
+      });
+      middles.assign(sums.begin(), sums.begin() + numbers);
+      squares.assign(sums.begin() + numbers, sums.end());
+      for (int64_t c = 0; c < numbers; ++c) {
+        const double rest = squares[c] - middles[c] * middles[c] / n;
+        squares[c] = rest < 0 ? 0 : rest;  // NaN stays
+      }
+      for (double& middle : middles) middle /= n;
+    } else {
+      middles = sums_of(1, zeros, [](auto& add, const T* values) { add(0, Value<T>{values}); });
+      for (double& middle : middles) middle /= n;
+      squares = sums_of(1, middles, [](auto& add, const T* values) { add(0, SquaredDeviation<T>{values}); });
+    }
+    for (int64_t c = 0; c < numbers; ++c) {
+      mean.data_ptr<T>()[c] = static_cast<T>(middles[static_cast<size_t>(c)]);
+      variance.data_ptr<T>()[c] = static_cast<T>(squares[static_cast<size_t>(c)] / n);
     }
   });
 }
 
-template <typename T>
-TORCH_SIMD void add_row(double* sums, const T* row, int64_t count) {
-  for (int64_t c = 0; c < count; ++c) sums[c] += static_cast<double>(row[c]);
-}
-template <typename T>
-TORCH_SIMD void add_squared_deviations(double* sums, const T* row, const double* means, int64_t count) {
-  for (int64_t c = 0; c < count; ++c) {
-    const double deviation = static_cast<double>(row[c]) - means[c];
-    sums[c] += deviation * deviation;
-  }
-}
-template <typename T>
-TORCH_SIMD void add_products(double* sums, const T* factors, const T* row, const T* means, int64_t count) {
-  for (int64_t c = 0; c < count; ++c) {
-    sums[c] += static_cast<double>(factors[c]) * (static_cast<double>(row[c]) - static_cast<double>(means[c]));
-  }
-}
-
-template <typename T>
-void moments_of_columns(const Channels& channels, T* means, T* variances, const T* values) {
-  const auto n = static_cast<double>(channels.rows());
-  for_each_group(channels, [&](int64_t begin, int64_t width) {
-    double middles[kColumns] = {};
-    double squares[kColumns] = {};
-    for (int64_t row = 0; row < channels.rows(); ++row) add_row(middles, values + row * channels.count + begin, width);
-    for (double& middle : middles) middle /= n;
-    for (int64_t row = 0; row < channels.rows(); ++row) {
-      add_squared_deviations(squares, values + row * channels.count + begin, middles, width);
-    }
-    for (int64_t c = 0; c < width; ++c) {
-      means[begin + c] = static_cast<T>(middles[c]);
-      variances[begin + c] = static_cast<T>(squares[c] / n);
-    }
-  });
-}
-
-template <typename T>
-void products_of_columns(const Channels& channels, T* sums, T* products, const T* gradients, const T* values,
-                         const T* means) {
-  for_each_group(channels, [&](int64_t begin, int64_t width) {
-    double plain[kColumns] = {};
-    double weighted[kColumns] = {};
-    for (int64_t row = 0; row < channels.rows(); ++row) {
-      const int64_t start = row * channels.count + begin;
-      add_row(plain, gradients + start, width);
-      add_products(weighted, gradients + start, values + start, means + begin, width);
-    }
-    for (int64_t c = 0; c < width; ++c) {
-      sums[begin + c] = static_cast<T>(plain[c]);
-      products[begin + c] = static_cast<T>(weighted[c]);
-    }
+void ChannelProductsImpl(const Tensor& sum, const Tensor& product, const Tensor& grad, const Tensor& input,
+                         const Tensor& mean) {
+  const Channels channels(input, mean);
+  const int64_t numbers = mean.numel();
+  dispatch_floating_types(mean.dtype(), "batch_norm_backward", [&](auto type) {
+    using T = typename decltype(type)::type;
+    const std::vector<double> means(mean.data_ptr<T>(), mean.data_ptr<T>() + numbers);
+    const std::vector<double> sums = sum_channels(channels, 2, means.data(), [&](int64_t buffered) {
+      return [gradients = ConvertedElements<T>(grad, buffered), values = ConvertedElements<T>(input, buffered)](
+                 int64_t begin, int64_t count, auto add) mutable {
+        const T* g = gradients.read(begin, count);
+        add(0, Value<T>{g});
+        add(1, ProductWithDeviation<T>{g, values.read(begin, count)});
+      };
+    });
+    std::transform(sums.begin(), sums.begin() + numbers, sum.data_ptr<T>(), [](double x) { return static_cast<T>(x); });
+    std::transform(sums.begin() + numbers, sums.end(), product.data_ptr<T>(),
+                   [](double x) { return static_cast<T>(x); });
   });
 }
 
@@ -113,145 +240,61 @@ TORCH_SIMD void affine_row(T* out, const T* input, const T* scales, const T* oth
   }
 }
 
-// The sum of term(i) for i in [0, count).
-template <typename Term>
-TORCH_SIMD double add_up(int64_t count, Term term) {
-  double sums[kSums] = {};
-  int64_t i = 0;
-  for (; i + kSums <= count; i += kSums) {
-    for (int64_t j = 0; j < kSums; ++j) sums[j] += term(i + j);
-  }
-  for (int64_t j = 0; i < count; ++i, ++j) sums[j] += term(i);
-  double total = 0;
-  for (const double sum : sums) total += sum;
-  return total;
-}
-
-template <typename T>
-struct Deviation {
-  const T* values;
-  double mean;
-  TORCH_SIMD double operator()(int64_t i) const { return static_cast<double>(values[i]) - mean; }
-};
-template <typename T>
-struct SquaredDeviation {
-  const T* values;
-  double mean;
-  TORCH_SIMD double operator()(int64_t i) const {
-    const double deviation = static_cast<double>(values[i]) - mean;
-    return deviation * deviation;
-  }
-};
-template <typename T>
-struct ProductWithDeviation {
-  const T* factors;
-  const T* values;
-  double mean;
-  TORCH_SIMD double operator()(int64_t i) const {
-    return static_cast<double>(factors[i]) * (static_cast<double>(values[i]) - mean);
-  }
-};
-
-void ChannelMomentsImpl(const Tensor& mean, const Tensor& variance, const Tensor& input) {
-  const Channels channels(input);
-  dispatch_floating_types(input.dtype(), "batch_norm", [&](auto type) {
-    using T = typename decltype(type)::type;
-    const T* values = input.data_ptr<T>();
-    T* means = mean.data_ptr<T>();
-    T* variances = variance.data_ptr<T>();
-    if (channels.last) return moments_of_columns(channels, means, variances, values);
-    const auto n = static_cast<double>(channels.batch * channels.elements);
-    parallel_for(0, channels.count, channels.grain(), [&](int64_t first, int64_t last) {
-      for (int64_t channel = first; channel < last; ++channel) {
-        const auto total = [&](auto term, double from) {
-          double sum = 0;
-          for (int64_t sample = 0; sample < channels.batch; ++sample) {
-            term.values = values + (sample * channels.count + channel) * channels.elements;
-            term.mean = from;
-            sum += add_up(channels.elements, term);
-          }
-          return sum;
-        };
-        const double middle = total(Deviation<T>{}, 0) / n;
-        means[channel] = static_cast<T>(middle);
-        variances[channel] = static_cast<T>(total(SquaredDeviation<T>{}, middle) / n);
-      }
-    });
-  });
-}
-
-void ChannelProductsImpl(const Tensor& sum, const Tensor& product, const Tensor& grad, const Tensor& input,
-                         const Tensor& mean) {
-  const Channels channels(input);
-  dispatch_floating_types(input.dtype(), "batch_norm_backward", [&](auto type) {
-    using T = typename decltype(type)::type;
-    const T* gradients = grad.data_ptr<T>();
-    const T* values = input.data_ptr<T>();
-    const T* means = mean.data_ptr<T>();
-    T* sums = sum.data_ptr<T>();
-    T* products = product.data_ptr<T>();
-    if (channels.last) return products_of_columns(channels, sums, products, gradients, values, means);
-    parallel_for(0, channels.count, channels.grain(), [&](int64_t first, int64_t last) {
-      for (int64_t channel = first; channel < last; ++channel) {
-        double plain = 0;
-        double weighted = 0;
-        for (int64_t sample = 0; sample < channels.batch; ++sample) {
-          const int64_t start = (sample * channels.count + channel) * channels.elements;
-          plain += add_up(channels.elements, Deviation<T>{gradients + start, 0});
-          weighted += add_up(channels.elements, ProductWithDeviation<T>{gradients + start, values + start,
-                                                                        static_cast<double>(means[channel])});
-        }
-        sums[channel] = static_cast<T>(plain);
-        products[channel] = static_cast<T>(weighted);
-      }
-    });
-  });
-}
-
-template <typename T>
-TORCH_SIMD void affine_line(T* out, const T* input, T scale, T shift, int64_t count) {
-  TORCH_INDEPENDENT
-  for (int64_t i = 0; i < count; ++i) out[i] = input[i] * scale + shift;
-}
 template <typename T>
 TORCH_SIMD void affine_line(T* out, const T* input, T scale, const T* other, T other_scale, T shift, int64_t count) {
-  TORCH_INDEPENDENT
-  for (int64_t i = 0; i < count; ++i) out[i] = input[i] * scale + other[i] * other_scale + shift;
+  if (other) {
+    TORCH_INDEPENDENT
+    for (int64_t i = 0; i < count; ++i) out[i] = input[i] * scale + other[i] * other_scale + shift;
+  } else {
+    TORCH_INDEPENDENT
+    for (int64_t i = 0; i < count; ++i) out[i] = input[i] * scale + shift;
+  }
 }
 
 void ChannelAffineImpl(const Tensor& out, const Tensor& input, const Tensor& scale, const Tensor& other,
                        const Tensor& other_scale, const Tensor& shift) {
-  const Channels channels(input);
-  dispatch_floating_types(input.dtype(), "batch_norm", [&](auto type) {
+  const Channels channels(input, scale);
+  const bool has_other = other.defined();
+  dispatch_floating_types(scale.dtype(), "batch_norm", [&](auto type) {
     using T = typename decltype(type)::type;
-    const T* values = input.data_ptr<T>();
-    const T* others = other.defined() ? other.data_ptr<T>() : nullptr;
     const T* scales = scale.data_ptr<T>();
-    const T* other_scales = other.defined() ? other_scale.data_ptr<T>() : nullptr;
+    const T* other_scales = has_other ? other_scale.data_ptr<T>() : nullptr;
     const T* shifts = shift.data_ptr<T>();
-    T* results = out.data_ptr<T>();
-    const int64_t n = channels.last ? channels.count : channels.elements;
-    const int64_t grain = std::max<int64_t>(1, kGrainSize / std::max<int64_t>(1, n));
-    if (channels.last) {
-      parallel_for(0, channels.rows(), grain, [&](int64_t first, int64_t last) {
-        for (int64_t row = first; row < last; ++row) {
-          const int64_t start = row * n;
-          affine_row(results + start, values + start, scales, others ? others + start : nullptr, other_scales, shifts,
-                     n);
+    const int64_t width = channels.last ? channels.count : channels.elements;
+    const int64_t lines = channels.last ? channels.elements : channels.count;  // of a sample
+    const int64_t part = std::max<int64_t>(1, kPart / std::max<int64_t>(1, width));
+    const int64_t buffered = channels.last ? part * width : std::min(kPart, width);
+    const int64_t grain = std::max<int64_t>(1, kGrainSize / std::max<int64_t>(1, width));
+    parallel_for(0, channels.batch * lines, grain, [&](int64_t first, int64_t last) {
+      ConvertedElements<T> inputs(input, buffered);
+      ConvertedElements<T> others(has_other ? other : input, has_other ? buffered : 0);
+      ConvertedElements<T> results(out, buffered);
+      for (int64_t line = first; line < last;) {
+        const int64_t sample = line / lines;
+        if (channels.last) {
+          const int64_t rows = std::min({part, last - line, (sample + 1) * lines - line});
+          const T* x = inputs.read(line * width, rows * width);
+          const T* y = has_other ? others.read(line * width, rows * width) : nullptr;
+          T* to = results.start(line * width);
+          const int64_t numbers = sample * width;
+          for (int64_t row = 0; row < rows; ++row) {
+            affine_row(to + row * width, x + row * width, scales + numbers, y ? y + row * width : nullptr,
+                       has_other ? other_scales + numbers : nullptr, shifts + numbers, width);
+          }
+          results.finish(line * width, rows * width);
+          line += rows;
+          continue;
         }
-      });
-      return;
-    }
-    parallel_for(0, channels.batch * channels.count, grain, [&](int64_t first, int64_t last) {
-      for (int64_t line = first; line < last; ++line) {
-        const int64_t channel = line % channels.count;
-        const int64_t start = line * n;
-        if (others) {
-          affine_line(results + start, values + start, scales[channel], others + start, other_scales[channel],
-                      shifts[channel], n);
-        } else {
-          affine_line(results + start, values + start, scales[channel], shifts[channel], n);
+        const int64_t channel = line % lines;
+        for (int64_t i = 0; i < width; i += kPart) {
+          const int64_t begin = line * width + i;
+          const int64_t count = std::min(kPart, width - i);
+          const T* x = inputs.read(begin, count);
+          affine_line(results.start(begin), x, scales[channel], has_other ? others.read(begin, count) : nullptr,
+                      has_other ? other_scales[channel] : T(0), shifts[channel], count);
+          results.finish(begin, count);
         }
+        ++line;
       }
     });
   });

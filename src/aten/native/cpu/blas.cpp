@@ -1,15 +1,15 @@
 // gemm by the BLAS that is linked (MKL's LP64 interface and OpenBLAS have the same), and by own loops for
-// integers.
+// integers (integer_products.h).
 
 #include <aten/native/cpu/blas.h>
 
-#include <aten/Parallel.h>
+#include <aten/native/cpu/integer_products.h>
 #include <aten/native/cpu/panel_gemm.h>
 #include <c10/util/Exception.h>
 
 #include <algorithm>
 #include <limits>
-#include <vector>
+#include <type_traits>
 
 extern "C" {
 void sgemm_(const char* transa, const char* transb, const int* m, const int* n, const int* k,
@@ -95,49 +95,6 @@ void blas_gemm(Gemm&& call_gemm, Gemv&& call_gemv, int64_t m, int64_t n, int64_t
   call_gemm(&mode_b, &mode_a, &rows, &columns, &inner, &alpha, b.data, &ldb, a.data, &lda, &beta, out, &ldc);
 }
 
-// A block of b stays in cache while rows of a pass over it; the innermost loop runs along rows and is
-// vectorised.
-template <typename T>
-void integer_gemm(int64_t m, int64_t n, int64_t k, T alpha, MatrixOperand<T> a, MatrixOperand<T> b, T beta,
-                  T* out, int64_t out_leading) {
-  constexpr int64_t kInnerBlock = 64;
-  constexpr int64_t kColumnBlock = 512;
-  // Unsigned arithmetic wraps around where signed overflow would be undefined.
-  using Wide = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
-  std::vector<T> packed;
-  const T* b_rows = b.data;
-  int64_t b_leading = b.leading;
-  if (b.transposed) {
-    packed.resize(static_cast<size_t>(k * n));
-    for (int64_t j = 0; j < n; ++j) {
-      for (int64_t p = 0; p < k; ++p) packed[p * n + j] = b.data[j * b.leading + p];
-    }
-    b_rows = packed.data();
-    b_leading = n;
-  }
-  const int64_t grain = std::max<int64_t>(1, kGrainSize / std::max<int64_t>(n * k, 1));
-  parallel_for(0, m, grain, [&](int64_t first, int64_t last) {
-    scale_rows(last - first, n, beta, out + first * out_leading, out_leading);
-    for (int64_t column = 0; column < n; column += kColumnBlock) {
-      const int64_t column_end = std::min(n, column + kColumnBlock);
-      for (int64_t inner = 0; inner < k; inner += kInnerBlock) {
-        const int64_t inner_end = std::min(k, inner + kInnerBlock);
-        for (int64_t i = first; i < last; ++i) {
-          T* row = out + i * out_leading;
-          for (int64_t p = inner; p < inner_end; ++p) {
-            const T element = a.transposed ? a.data[p * a.leading + i] : a.data[i * a.leading + p];
-            const Wide factor = static_cast<Wide>(alpha) * static_cast<Wide>(element);
-            const T* b_row = b_rows + p * b_leading;
-            for (int64_t j = column; j < column_end; ++j) {
-              row[j] = static_cast<T>(static_cast<Wide>(row[j]) + factor * static_cast<Wide>(b_row[j]));
-            }
-          }
-        }
-      }
-    }
-  });
-}
-
 // Vectors are the business of gemv, and what is very small is not worth the packing.
 bool is_for_panels(int64_t m, int64_t n, int64_t k) {
   constexpr int64_t kLeast = 16 * 16 * 16;
@@ -173,7 +130,11 @@ void gemm(int64_t m, int64_t n, int64_t k, c10::complex<double> alpha, MatrixOpe
 #define TORCH_INTEGER_GEMM(cpp_type, ...)                                                                 \
   void gemm(int64_t m, int64_t n, int64_t k, cpp_type alpha, MatrixOperand<cpp_type> a,                   \
             MatrixOperand<cpp_type> b, cpp_type beta, cpp_type* out, int64_t out_leading) {               \
-    integer_gemm(m, n, k, alpha, a, b, beta, out, out_leading);                                           \
+    using Word = std::make_unsigned_t<cpp_type>;                                                          \
+    const auto word = [](const cpp_type* data) { return reinterpret_cast<const Word*>(data); };           \
+    integer_gemm(m, n, k, static_cast<Word>(alpha), {word(a.data), a.leading, a.transposed},              \
+                 {word(b.data), b.leading, b.transposed}, static_cast<Word>(beta),                        \
+                 reinterpret_cast<Word*>(out), out_leading);                                              \
   }
 C10_FORALL_INTEGRAL_TYPES(TORCH_INTEGER_GEMM)
 #undef TORCH_INTEGER_GEMM

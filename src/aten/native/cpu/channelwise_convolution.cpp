@@ -1,11 +1,14 @@
 // Compiled once per instruction set. Neighbouring results that read the same places of the kernel are a run: four of
-// them share what is loaded of the weights,
-// and the gradient of the weight keeps its sums in registers for as long as a run is.
+// them share what is loaded of the weights and, with stride 1, of the image; the gradient of the weight keeps its sums
+// in registers for as long as a run is. bfloat16 (its bits) is widened where it is loaded, and rounded where it is
+// stored.
 
 #include <aten/Parallel.h>
+#include <c10/util/Half.h>
 
 #include <algorithm>
 #include <array>
+#include <type_traits>
 #include <vector>
 
 #undef HWY_TARGET_INCLUDE
@@ -23,6 +26,43 @@ namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr int64_t kWorthThread = 1 << 15;  // multiplications
+
+// What elements are multiplied and added as.
+template <typename Element>
+using Wide = std::conditional_t<std::is_same_v<Element, uint16_t>, float, Element>;
+
+template <typename D, typename Element>
+HWY_ATTR hn::Vec<D> load(D d, const Element* from) {
+  if constexpr (std::is_same_v<Element, uint16_t>) {
+    const hn::Rebind<uint32_t, D> bits;
+    return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(bits, hn::LoadU(hn::Rebind<uint16_t, D>(), from))));
+  } else {
+    return hn::LoadU(d, from);
+  }
+}
+template <typename D, typename Element>
+HWY_ATTR void store(D d, hn::Vec<D> values, Element* to) {
+  if constexpr (std::is_same_v<Element, uint16_t>) {  // to the nearest, to even ones between two
+    const hn::Rebind<uint32_t, D> bits;
+    const auto exact = hn::BitCast(bits, values);
+    const auto odd = hn::And(hn::ShiftRight<16>(exact), hn::Set(bits, 1));
+    const auto nearest = hn::ShiftRight<16>(hn::Add(exact, hn::Add(odd, hn::Set(bits, 0x7FFF))));
+    const auto rounded = hn::IfThenElse(hn::RebindMask(bits, hn::IsNaN(values)), hn::Set(bits, 0x7FC0), nearest);
+    hn::StoreU(hn::TruncateTo(hn::Rebind<uint16_t, D>(), rounded), hn::Rebind<uint16_t, D>(), to);
+  } else {
+    hn::StoreU(values, d, to);
+  }
+}
+template <typename Element>
+Wide<Element> widen(Element value) {
+  if constexpr (std::is_same_v<Element, uint16_t>) return c10::detail::float_of_bfloat16(value);
+  else return value;
+}
+template <typename Element>
+Element narrow(Wide<Element> value) {
+  if constexpr (std::is_same_v<Element, uint16_t>) return c10::detail::bfloat16_of_float(value);
+  else return value;
+}
 
 // A place in the kernel along an axis, and what the first result of a run reads there.
 struct AxisRead {
@@ -106,10 +146,11 @@ struct Steps {
   int64_t source, out;
 };
 
-// `Results` neighbours from number `first` of a run on, in some vectors of channels.
-template <int Results, int Vectors, typename T>
-HWY_ATTR void compute_tile(const std::vector<Reading<T>>& readings, int64_t first, int64_t channel, Steps steps,
-                           const T* weights, const T* start, T* out) {
+// `Results` neighbours from number `first` of a run on, in some vectors of channels. With kSlides, what one result
+// reads at a place is what its neighbour reads at the place before: `places` of them in a line of the kernel.
+template <int Results, int Vectors, bool kSlides, typename Element, typename T = Wide<Element>>
+HWY_ATTR void compute_tile(const std::vector<Reading<Element>>& readings, size_t places, int64_t first, int64_t channel,
+                           Steps steps, const T* weights, const T* start, Element* out) {
   const hn::ScalableTag<T> d;
   using V = hn::Vec<decltype(d)>;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -120,57 +161,95 @@ HWY_ATTR void compute_tile(const std::vector<Reading<T>>& readings, int64_t firs
 #pragma GCC unroll 4
     for (int i = 0; i < Results; ++i) sums[i][v] = begin;
   }
-  for (const Reading<T>& reading : readings) {
-    const T* source = reading.source + first * steps.source + channel;
-    const T* weight = weights + reading.weights + channel;
-#pragma GCC unroll 8
-    for (int v = 0; v < Vectors; ++v) {
-      const V factor = hn::LoadU(d, weight + v * lanes);
+  if constexpr (kSlides) {
+    for (size_t line = 0; line < readings.size(); line += places) {
+      const Element* source = readings[line].source + first * steps.source + channel;
+      const T* weight = weights + readings[line].weights + channel;
+      const int64_t weight_step = places > 1 ? readings[line + 1].weights - readings[line].weights : 0;
+      V window[Results][Vectors];
 #pragma GCC unroll 4
-      for (int i = 0; i < Results; ++i)
-        sums[i][v] = hn::MulAdd(hn::LoadU(d, source + i * steps.source + v * lanes), factor, sums[i][v]);
+      for (int i = 0; i + 1 < Results; ++i) {
+#pragma GCC unroll 8
+        for (int v = 0; v < Vectors; ++v) window[i][v] = load(d, source + v * lanes);
+        source += steps.source;
+      }
+      for (size_t place = 0; place < places; ++place, source += steps.source, weight += weight_step) {
+#pragma GCC unroll 8
+        for (int v = 0; v < Vectors; ++v) {
+          const V factor = hn::LoadU(d, weight + v * lanes);
+          window[Results - 1][v] = load(d, source + v * lanes);
+#pragma GCC unroll 4
+          for (int i = 0; i < Results; ++i) sums[i][v] = hn::MulAdd(window[i][v], factor, sums[i][v]);
+#pragma GCC unroll 4
+          for (int i = 0; i + 1 < Results; ++i) window[i][v] = window[i + 1][v];
+        }
+      }
+    }
+  } else {
+    for (const Reading<Element>& reading : readings) {
+      const Element* source = reading.source + first * steps.source + channel;
+      const T* weight = weights + reading.weights + channel;
+#pragma GCC unroll 8
+      for (int v = 0; v < Vectors; ++v) {
+        const V factor = hn::LoadU(d, weight + v * lanes);
+#pragma GCC unroll 4
+        for (int i = 0; i < Results; ++i)
+          sums[i][v] = hn::MulAdd(load(d, source + i * steps.source + v * lanes), factor, sums[i][v]);
+      }
     }
   }
   out += first * steps.out + channel;
 #pragma GCC unroll 4
   for (int i = 0; i < Results; ++i) {
 #pragma GCC unroll 8
-    for (int v = 0; v < Vectors; ++v) hn::StoreU(sums[i][v], d, out + i * steps.out + v * lanes);
+    for (int v = 0; v < Vectors; ++v) store(d, sums[i][v], out + i * steps.out + v * lanes);
   }
 }
 
 // The same in all channels: `Vectors` at a time, then one, then the rest.
-template <int Results, int Vectors, typename T>
-HWY_ATTR void compute_results(const std::vector<Reading<T>>& readings, int64_t first, int64_t channels, Steps steps,
-                              const T* weights, const T* start, T* out) {
+template <int Results, int Vectors, bool kSlides, typename Element, typename T = Wide<Element>>
+HWY_ATTR void compute_results(const std::vector<Reading<Element>>& readings, size_t places, int64_t first,
+                              int64_t channels, Steps steps, const T* weights, const T* start, Element* out) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>()));
   int64_t channel = 0;
   for (; channel + Vectors * lanes <= channels; channel += Vectors * lanes) {
-    compute_tile<Results, Vectors>(readings, first, channel, steps, weights, start, out);
+    compute_tile<Results, Vectors, kSlides>(readings, places, first, channel, steps, weights, start, out);
   }
   for (; channel + lanes <= channels; channel += lanes)
-    compute_tile<Results, 1>(readings, first, channel, steps, weights, start, out);
+    compute_tile<Results, 1, kSlides>(readings, places, first, channel, steps, weights, start, out);
   for (; channel < channels; ++channel) {
     for (int64_t i = first; i < first + Results; ++i) {
       T sum = start ? start[channel] : T(0);
-      for (const Reading<T>& reading : readings)
-        sum += reading.source[i * steps.source + channel] * weights[reading.weights + channel];
-      out[i * steps.out + channel] = sum;
+      for (const Reading<Element>& reading : readings)
+        sum += widen(reading.source[i * steps.source + channel]) * weights[reading.weights + channel];
+      out[i * steps.out + channel] = narrow<Element>(sum);
     }
   }
 }
 
-template <typename T>
-HWY_ATTR void compute_run(const std::vector<Reading<T>>& readings, int64_t count, int64_t channels, Steps steps,
-                          const T* weights, const T* start, T* out) {
+template <bool kSlides, typename Element, typename T = Wide<Element>>
+HWY_ATTR void compute_run(const std::vector<Reading<Element>>& readings, size_t places, int64_t count,
+                          int64_t channels, Steps steps, const T* weights, const T* start, Element* out) {
   if (count < 4) {
-    for (int64_t i = 0; i < count; ++i) compute_results<1, 4>(readings, i, channels, steps, weights, start, out);
+    for (int64_t i = 0; i < count; ++i)
+      compute_results<1, 4, false>(readings, places, i, channels, steps, weights, start, out);
     return;
   }
+  const auto compute_four = [&](int64_t i) HWY_ATTR {
+    compute_results<4, 2, kSlides>(readings, places, i, channels, steps, weights, start, out);
+  };
   int64_t i = 0;
-  for (; i + 4 <= count; i += 4) compute_results<4, 2>(readings, i, channels, steps, weights, start, out);
-  // some of them once more
-  if (i < count) compute_results<4, 2>(readings, count - 4, channels, steps, weights, start, out);
+  for (; i + 4 <= count; i += 4) compute_four(i);
+  if (i < count) compute_four(count - 4);  // some of them once more
+}
+
+// Whether a result reads at a place what its neighbour reads at the place before.
+bool slides(const Run& run, int64_t advance) {
+  for (size_t i = 1; i < run.reads.size(); ++i) {
+    if (run.reads[i].at - run.reads[i - 1].at != advance) return false;
+    if (run.reads[i].place - run.reads[i - 1].place != run.reads[1].place - run.reads[0].place) return false;
+  }
+  return run.reads.size() > 1;
 }
 
 // Lines that are worth a thread.
@@ -178,8 +257,9 @@ int64_t grain_of(const ConvolutionGeometry& g, const Plan& plan) {
   return std::max<int64_t>(1, kWorthThread / std::max<int64_t>(1, plan.to[2] * g.groups * g.kernel_elements()));
 }
 
-template <typename T>
-void convolve(const ConvolutionGeometry& g, bool transposed, T* out, const T* input, const T* weight, const T* bias) {
+template <typename Element, typename T = Wide<Element>>
+void convolve(const ConvolutionGeometry& g, bool transposed, Element* out, const Element* input, const T* weight,
+              const T* bias) {
   const int64_t channels = g.groups;
   const int64_t kernel = g.kernel_elements();
   std::vector<T> weights(static_cast<size_t>(kernel * channels));  // by places, then channels
@@ -189,12 +269,14 @@ void convolve(const ConvolutionGeometry& g, bool transposed, T* out, const T* in
   }
   const Plan plan(g, transposed);
   parallel_for(0, plan.line_count(), grain_of(g, plan), [&](int64_t begin, int64_t end) {
-    std::vector<Reading<T>> readings;
+    std::vector<Reading<Element>> readings;
+    const Steps steps{plan.advance * channels, plan.period * channels};
     for (int64_t line = begin; line < end; ++line) {
       for (const Run& run : plan.runs) {
         plan.list(line, run, input, readings);
-        compute_run(readings, run.count, channels, {plan.advance * channels, plan.period * channels}, weights.data(),
-                    bias, out + (line * plan.to[2] + run.first) * channels);
+        const auto compute = slides(run, plan.advance) ? compute_run<true, Element> : compute_run<false, Element>;
+        compute(readings, run.reads.size(), run.count, channels, steps, weights.data(), bias,
+                out + (line * plan.to[2] + run.first) * channels);
       }
     }
   });
@@ -279,6 +361,10 @@ void convolve_double(const ConvolutionGeometry& g, bool transposed, double* out,
                      const double* weight, const double* bias) {
   convolve(g, transposed, out, input, weight, bias);
 }
+void convolve_bfloat16(const ConvolutionGeometry& g, bool transposed, uint16_t* out, const uint16_t* input,
+                       const float* weight, const float* bias) {
+  convolve(g, transposed, out, input, weight, bias);
+}
 void weight_gradient_float(const ConvolutionGeometry& g, float* out, const float* grad, const float* input) {
   weight_gradient(g, out, grad, input);
 }
@@ -295,6 +381,7 @@ namespace at::native::cpu {
 
 HWY_EXPORT(convolve_float);
 HWY_EXPORT(convolve_double);
+HWY_EXPORT(convolve_bfloat16);
 HWY_EXPORT(weight_gradient_float);
 HWY_EXPORT(weight_gradient_double);
 
@@ -305,6 +392,10 @@ void convolve_channelwise(const ConvolutionGeometry& g, bool transposed, float* 
 void convolve_channelwise(const ConvolutionGeometry& g, bool transposed, double* out, const double* input,
                           const double* weight, const double* bias) {
   HWY_DYNAMIC_DISPATCH(convolve_double)(g, transposed, out, input, weight, bias);
+}
+void convolve_channelwise(const ConvolutionGeometry& g, bool transposed, uint16_t* out, const uint16_t* input,
+                          const float* weight, const float* bias) {
+  HWY_DYNAMIC_DISPATCH(convolve_bfloat16)(g, transposed, out, input, weight, bias);
 }
 void weight_gradient_channelwise(const ConvolutionGeometry& g, float* out, const float* grad, const float* input) {
   HWY_DYNAMIC_DISPATCH(weight_gradient_float)(g, out, grad, input);

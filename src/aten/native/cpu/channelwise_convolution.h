@@ -3,6 +3,8 @@
 
 #include <aten/native/cpu/ConvolutionGeometry.h>
 
+#include <cstdint>
+
 namespace at::native::cpu {
 
 // `transposed` is the gradient of the image. `bias` may be null.
@@ -10,6 +12,9 @@ void convolve_channelwise(const ConvolutionGeometry& g, bool transposed, float* 
                           const float* weight, const float* bias);
 void convolve_channelwise(const ConvolutionGeometry& g, bool transposed, double* out, const double* input,
                           const double* weight, const double* bias);
+// Bits of bfloat16 numbers, with sums in float32.
+void convolve_channelwise(const ConvolutionGeometry& g, bool transposed, uint16_t* out, const uint16_t* input,
+                          const float* weight, const float* bias);
 void weight_gradient_channelwise(const ConvolutionGeometry& g, float* out, const float* grad, const float* input);
 void weight_gradient_channelwise(const ConvolutionGeometry& g, double* out, const double* grad, const double* input);
 

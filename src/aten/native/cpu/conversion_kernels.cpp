@@ -5,6 +5,7 @@
 #include <aten/native/cpu/Conversion.h>
 
 #include <algorithm>
+#include <cmath>
 #include <type_traits>
 
 #undef HWY_TARGET_INCLUDE
@@ -41,13 +42,41 @@ TORCH_SIMD inline To convert(From value) {
   }
 }
 
+// What wraps through int64 (see above), which few processors have vectors for.
+template <typename To, typename From>
+constexpr bool kWraps = std::is_integral_v<To> && !std::is_same_v<To, bool> &&
+                        (std::is_unsigned_v<To> || sizeof(To) < sizeof(int)) && std::is_floating_point_v<From>;
+
+// In parts: where no number is beyond int32, as is usual, through that.
+template <typename To, typename From>
+TORCH_SIMD void wrap_numbers(To* out, const From* in, int64_t count) {
+  for (int64_t done = 0; done < count; done += kStagedRow) {
+    const int64_t part = std::min(kStagedRow, count - done);
+    To* const target = out + done;
+    const From* const source = in + done;
+    int beyond = 0;
+    for (int64_t i = 0; i < part; ++i) beyond |= !(std::fabs(source[i]) < From(2147483648));
+    if (beyond == 0) {
+      TORCH_INDEPENDENT
+      for (int64_t i = 0; i < part; ++i) target[i] = static_cast<To>(static_cast<int32_t>(source[i]));
+    } else {
+      TORCH_INDEPENDENT
+      for (int64_t i = 0; i < part; ++i) target[i] = convert<To>(source[i]);
+    }
+  }
+}
+
 template <typename To, typename From>
 TORCH_SIMD void convert_elements(char* to, int64_t to_step, const char* from, int64_t from_step, int64_t count) {
   if (to_step == sizeof(To) && from_step == sizeof(From)) {
     auto* out = reinterpret_cast<To*>(to);
     const auto* in = reinterpret_cast<const From*>(from);
-    TORCH_INDEPENDENT
-    for (int64_t i = 0; i < count; ++i) out[i] = convert<To>(in[i]);
+    if constexpr (kWraps<To, From>) {
+      wrap_numbers(out, in, count);
+    } else {
+      TORCH_INDEPENDENT
+      for (int64_t i = 0; i < count; ++i) out[i] = convert<To>(in[i]);
+    }
     return;
   }
   for (int64_t i = 0; i < count; ++i, to += to_step, from += from_step) {
@@ -176,7 +205,8 @@ constexpr ConversionStep round_to_bfloat16 = &convert_elements<c10::BFloat16, fl
 
 // What most conversions are between.
 #define TORCH_FREQUENT_TYPES(row) \
-  row(float, Float) row(double, Double) row(int64_t, Long) row(int, Int) row(uint8_t, Byte) row(bool, Bool)
+  row(float, Float) row(double, Double) row(int64_t, Long) row(int, Int) row(int16_t, Short) row(int8_t, Char) \
+  row(uint8_t, Byte) row(bool, Bool)
 
 template <typename To>
 ConversionStep step_from_frequent(c10::ScalarType from) {
@@ -191,6 +221,7 @@ ConversionStep step_from_frequent(c10::ScalarType from) {
 
 // Null when the pair has no loop of its own.
 ConversionStep FindStep(c10::ScalarType to, c10::ScalarType from) {
+  if (from == kBool && to != kBool) from = kByte;  // 0 and 1, too, and compilers have vectors for it
   switch (to) {
 #define TORCH_STEP(cpp_type, name) \
   case c10::ScalarType::name:      \
@@ -267,6 +298,14 @@ Conversion::Conversion(c10::ScalarType to, c10::ScalarType from) : first(HWY_DYN
   if (to == kBool && c10::is_complex_type(from)) {  // either part makes it true
     first = HWY_DYNAMIC_DISPATCH(FindReader)(kBool, from);
     return;
+  }
+  // Halves are kept as floats are computed with: by way of those, if both steps have loops.
+  if (c10::is_reduced_floating_type(from) || c10::is_reduced_floating_type(to)) {
+    first = HWY_DYNAMIC_DISPATCH(FindStep)(kFloat, from);
+    second = HWY_DYNAMIC_DISPATCH(FindStep)(to, kFloat);
+    wide_size = sizeof(float);
+    if (first != nullptr && second != nullptr) return;
+    second = nullptr;
   }
   const c10::ScalarType wide = wide_type(to, from);
   if (from == wide) {

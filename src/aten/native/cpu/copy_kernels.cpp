@@ -16,6 +16,8 @@ HWY_BEFORE_NAMESPACE();
 namespace at::native::cpu {
 namespace HWY_NAMESPACE {
 
+namespace hn = hwy::HWY_NAMESPACE;
+
 // Bits of one size, whatever they mean.
 template <typename T>
 struct Move {
@@ -33,11 +35,56 @@ struct MoveLoop {
       auto* out = reinterpret_cast<T*>(data[0]);
       TORCH_INDEPENDENT
       for (int64_t i = 0; i < count; ++i) out[i] = last[-i];
+    } else if (strides[0] == sizeof(T) && strides[1] != 2 * sizeof(T)) {
+      auto* out = reinterpret_cast<T*>(data[0]);
+      for (int64_t i = 0; i < count; ++i) out[i] = *reinterpret_cast<const T*>(data[1] + i * strides[1]);
     } else {
       UnaryLoop<T, T, Move<T>>{{}}(data, strides, count);
     }
   }
 };
+
+#if HWY_TARGET != HWY_SCALAR
+// A square of as many rows as a vector of 16 bytes has elements, in steps that riffle its halves.
+template <typename T>
+HWY_ATTR void transpose_square(T* out, int64_t out_step, const T* in, int64_t in_step) {
+  const hn::Full128<T> d;
+  constexpr size_t kSide = 16 / sizeof(T);
+  hn::Vec<decltype(d)> rows[kSide];
+  for (size_t i = 0; i < kSide; ++i) rows[i] = hn::LoadU(d, in + static_cast<int64_t>(i) * in_step);
+  for (size_t step = 1; step < kSide; step *= 2) {
+    hn::Vec<decltype(d)> riffled[kSide];
+    for (size_t i = 0; i < kSide / 2; ++i) {
+      riffled[2 * i] = hn::InterleaveLower(d, rows[i], rows[i + kSide / 2]);
+      riffled[2 * i + 1] = hn::InterleaveUpper(d, rows[i], rows[i + kSide / 2]);
+    }
+    for (size_t i = 0; i < kSide; ++i) rows[i] = riffled[i];
+  }
+  for (size_t i = 0; i < kSide; ++i) hn::StoreU(rows[i], d, out + static_cast<int64_t>(i) * out_step);
+}
+#endif
+
+// out[r][c] = in[c][r], steps in elements.
+template <typename T>
+HWY_ATTR void transpose_block(T* out, int64_t out_step, const T* in, int64_t in_step, int64_t height, int64_t width) {
+  int64_t r = 0;
+#if HWY_TARGET != HWY_SCALAR
+  if constexpr (sizeof(T) <= 8) {
+    constexpr int64_t kSide = 16 / sizeof(T);
+    for (; r + kSide <= height; r += kSide) {
+      int64_t c = 0;
+      for (; c + kSide <= width; c += kSide)
+        transpose_square(out + r * out_step + c, out_step, in + c * in_step + r, in_step);
+      for (; c < width; ++c) {
+        for (int64_t i = r; i < r + kSide; ++i) out[i * out_step + c] = in[c * in_step + i];
+      }
+    }
+  }
+#endif
+  for (; r < height; ++r) {
+    for (int64_t c = 0; c < width; ++c) out[r * out_step + c] = in[c * in_step + r];
+  }
+}
 
 constexpr int64_t kBlock = 32;  // rows and columns of a transposed block: it fits in the first cache
 
@@ -63,13 +110,32 @@ void copy_transposed(char* out, const char* in, int64_t rows, int64_t columns, i
                            in + (column + c) * in_column_step + row_begin * static_cast<int64_t>(sizeof(T));
                        std::memcpy(buffer + c * kBlock, source, static_cast<size_t>(height) * sizeof(T));
                      }
-                     for (int64_t r = 0; r < height; ++r) {
-                       auto* target = reinterpret_cast<T*>(out + (row_begin + r) * out_row_step) + column;
-                       for (int64_t c = 0; c < width; ++c) target[c] = buffer[c * kBlock + r];
-                     }
+                     auto* target = reinterpret_cast<T*>(out + row_begin * out_row_step) + column;
+                     transpose_block(target, out_row_step / static_cast<int64_t>(sizeof(T)), buffer, kBlock, height,
+                                     width);
                    }
                  }
                });
+}
+
+// The last word may overlap the one before: two moves of a fixed size take less than a call.
+template <typename Word>
+HWY_INLINE void copy_words(char* out, const char* in, int64_t bytes) {
+  constexpr int64_t size = sizeof(Word);
+  Word word;
+  for (int64_t done = 0; done + size < bytes; done += size) {
+    std::memcpy(&word, in + done, size);
+    std::memcpy(out + done, &word, size);
+  }
+  std::memcpy(&word, in + bytes - size, size);
+  std::memcpy(out + bytes - size, &word, size);
+}
+HWY_INLINE void copy_few_bytes(char* out, const char* in, int64_t bytes) {
+  if (bytes >= 16) copy_words<WideWord>(out, in, bytes);
+  else if (bytes >= 8) copy_words<uint64_t>(out, in, bytes);
+  else if (bytes >= 4) copy_words<uint32_t>(out, in, bytes);
+  else if (bytes >= 2) copy_words<uint16_t>(out, in, bytes);
+  else *out = *in;
 }
 
 // Rows of a few elements, many of them: the walk from row to row is a loop here, not a call for each.
@@ -95,7 +161,7 @@ void copy_short_rows(const TensorIterator& iter) {
       }
       for (; begin < end; ++begin, out += out_strides[1], in += in_strides[1]) {
         if (out_strides[0] == size && in_strides[0] == size) {
-          for (int64_t i = 0; i < length; ++i) reinterpret_cast<T*>(out)[i] = reinterpret_cast<const T*>(in)[i];
+          copy_few_bytes(out, in, length * size);
         } else {
           for (int64_t i = 0; i < length; ++i) {
             *reinterpret_cast<T*>(out + i * out_strides[0]) = *reinterpret_cast<const T*>(in + i * in_strides[0]);
@@ -113,7 +179,9 @@ void copy_bits(TensorIterator& iter) {
   const IntArrayRef in_strides = iter.strides(1);
   // One matrix, or a batch of them, as images whose channels move from first to last are.
   const bool is_matrix = iter.ndim() == 2 || iter.ndim() == 3;
-  if (is_matrix && out_strides[0] == size && in_strides[1] == size && in_strides[0] != size) {
+  constexpr int64_t kFewRows = 8;  // of results, which are collected one after the other
+  if (is_matrix && out_strides[0] == size && in_strides[1] == size && in_strides[0] != size && in_strides[0] != 0 &&
+      iter.shape()[1] >= kFewRows) {
     const int64_t batch = iter.ndim() == 3 ? iter.shape()[2] : 1;
     for (int64_t i = 0; i < batch; ++i) {
       const int64_t out_start = i == 0 ? 0 : i * out_strides[2];

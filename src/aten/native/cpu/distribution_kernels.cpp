@@ -4,9 +4,11 @@
 #include <aten/Dispatch.h>
 #include <aten/Kernels.h>
 #include <aten/TensorIterator.h>
-#include <aten/native/CountingFormulas.h>
+#include <aten/native/DistributionFormulas.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <mutex>
 
 namespace at::native::cpu {
@@ -44,15 +46,23 @@ void distribution_kernel(const Tensor& self, Distribution distribution, double f
   });
 }
 
-void counting_kernel(const Tensor& out, const Tensor& first, const Tensor& second, Distribution distribution,
-                     const Generator& given) {
+void elementwise_distribution_kernel(const Tensor& out, const Tensor& first, const Tensor& second,
+                                     Distribution distribution, const Generator& given) {
   CPUGenerator& generator = cpu_generator(given);
   const std::lock_guard<std::mutex> lock(generator.mutex);
   const auto uniform = [&] { return generator.uniform<double>(); };
-  dispatch_floating_types(out.dtype(), "counting", [&](auto type) {
+  const auto normal = [&] { return generator.normal(); };
+  dispatch_floating_types(out.dtype(), "elementwise_distribution", [&](auto type) {
     using scalar_t = typename decltype(type)::type;
     scalar_t* to = out.data_ptr<scalar_t>();
     const scalar_t* a = first.data_ptr<scalar_t>();
+    if (distribution == Distribution::gamma) {
+      for (int64_t i = 0; i < out.numel(); ++i) {  // none is 0, so that numbers can be divided by their sum
+        const auto drawn = static_cast<scalar_t>(draw_gamma(a[i], uniform, normal));
+        to[i] = std::max(drawn, std::numeric_limits<scalar_t>::min());
+      }
+      return;
+    }
     for (int64_t i = 0; i < out.numel(); ++i) {
       TORCH_CHECK(distribution != Distribution::poisson || a[i] >= 0,
                   "invalid Poisson rate, expected rate to be non-negative");

@@ -5,6 +5,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include <aten/ATen.h>
 #include <aten/Dispatch.h>
 #include <aten/EmptyTensor.h>
 #include <aten/Kernels.h>
@@ -107,12 +108,23 @@ HWY_ATTR void extreme_along(T* values, int64_t* indices, const T* self, int64_t 
 template <template <typename> typename Op>
 void extreme_dim(const Tensor& values, const Tensor& indices, const Tensor& self, int64_t dim,
                  const char* name) {
-  const Tensor dense = at::detail::to_contiguous(self);
+  const int64_t size = self.dim() > 0 ? self.sizes()[dim] : 1;
   int64_t outer = 1;
   int64_t inner = 1;
   for (int64_t i = 0; i < dim; ++i) outer *= self.sizes()[i];
   for (int64_t i = dim + 1; i < self.dim(); ++i) inner *= self.sizes()[i];
-  const int64_t size = self.dim() > 0 ? self.sizes()[dim] : 1;
+  constexpr int64_t kFewColumns = 8;  // fewer are brought into rows: side by side they fill no vectors
+  Tensor dense = self;
+  const bool has_few_columns = inner > 1 && inner < kFewColumns && size > inner;
+  if (has_few_columns || !self.is_contiguous()) {
+    const Tensor rows = self.dim() > 0 ? at::movedim(at::detach(self), dim, -1) : self;
+    if (has_few_columns || rows.is_contiguous()) {
+      dense = rows;
+      outer *= inner;
+      inner = 1;
+    }
+  }
+  dense = at::detail::to_contiguous(dense);
   int64_t* places = indices.data_ptr<int64_t>();
   void* best = values.defined() ? values.data_ptr() : nullptr;
   if (self.dtype() == kBool) {  // bytes 0 and 1

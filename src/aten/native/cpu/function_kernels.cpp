@@ -67,6 +67,14 @@ void unary_function_kernel(TensorIterator& iter, UnaryFunction function) {
 #define TORCH_CASE(name) \
   case BinaryFunction::name: return run_each<T>(iter, &name##_of<T>);
 
+void dirichlet_grad_kernel(TensorIterator& iter) {
+  dispatch_floating_types(iter.common_dtype(), "_dirichlet_grad", [&](auto type) {
+    using T = typename decltype(type)::type;
+    run_ternary<T, T, T>(
+        iter, [](T x, T a, T total) { return static_cast<T>(special::dirichlet_grad(x, a, total)); }, kFunctionGrain);
+  });
+}
+
 void binary_function_kernel(TensorIterator& iter, BinaryFunction function) {
   if (run_in_vectors(iter, function)) return;
   switch (function) {

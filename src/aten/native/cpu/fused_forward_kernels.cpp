@@ -1,9 +1,13 @@
 // The functions of FusedForward.h of one to three numbers.
 
 #include <aten/Dispatch.h>
+#include <aten/Parallel.h>
 #include <aten/native/cpu/FusedForward.h>
 
 #include <cmath>
+#include <cstring>
+#include <limits>
+#include <type_traits>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "aten/native/cpu/fused_forward_kernels.cpp"
@@ -93,6 +97,39 @@ void SlopeBelowZeroImpl(TensorIterator& iter) {
   });
 }
 
+
+template <typename T>
+TORCH_SIMD void split_exponent(T x, T* mantissa, int32_t* exponent) {
+  using Bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
+  constexpr int kDigits = std::numeric_limits<T>::digits - 1;  // stored ones
+  constexpr Bits kExponents = std::numeric_limits<T>::max_exponent * 2 - 1;
+  constexpr T kScale = static_cast<T>(Bits{1} << kDigits) * 2;  // lifts subnormal numbers above the least normal one
+  const bool is_small = std::fabs(x) < std::numeric_limits<T>::min();
+  const T scaled = is_small ? x * kScale : x;
+  Bits bits;
+  std::memcpy(&bits, &scaled, sizeof(T));
+  const auto power = static_cast<int32_t>(bits >> kDigits & kExponents);
+  const bool is_special = bool(x == T(0)) | bool(power == static_cast<int32_t>(kExponents));
+  const Bits half = (bits & ~(kExponents << kDigits)) | (kExponents / 2 - 1) << kDigits;
+  T fraction;
+  std::memcpy(&fraction, &half, sizeof(T));
+  *mantissa = is_special ? x : fraction;
+  const int32_t places = power - static_cast<int32_t>(kExponents / 2 - 1) - (is_small ? kDigits + 1 : 0);
+  *exponent = is_special ? 0 : places;
+}
+void SplitExponents(const Tensor& mantissa, const Tensor& exponent, const Tensor& self) {
+  dispatch_floating_types(self.dtype(), "frexp", [&](auto type) {
+    using T = typename decltype(type)::type;
+    parallel_for(0, self.numel(), kGrainSize, [&](int64_t begin, int64_t end) HWY_ATTR {
+      const T* from = self.data_ptr<T>();
+      T* fractions = mantissa.data_ptr<T>();
+      auto* powers = exponent.data_ptr<int32_t>();
+      TORCH_INDEPENDENT
+      for (int64_t i = begin; i < end; ++i) split_exponent(from[i], fractions + i, powers + i);
+    });
+  });
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace at::native::cpu
 HWY_AFTER_NAMESPACE();
@@ -118,6 +155,10 @@ HWY_EXPORT(LerpByWeights);
 void lerp_by_weights(c10::DeviceType, TensorIterator& iter) { HWY_DYNAMIC_DISPATCH(LerpByWeights)(iter); }
 HWY_EXPORT(SlopeBelowZeroImpl);
 void slope_below_zero(c10::DeviceType, TensorIterator& iter) { HWY_DYNAMIC_DISPATCH(SlopeBelowZeroImpl)(iter); }
+HWY_EXPORT(SplitExponents);
+void split_exponents(const Tensor& mantissa, const Tensor& exponent, const Tensor& self) {
+  HWY_DYNAMIC_DISPATCH(SplitExponents)(mantissa, exponent, self);
+}
 
 }  // namespace at::native::cpu
 #endif  // HWY_ONCE

@@ -2,12 +2,12 @@
 
 #include <aten/Parallel.h>
 #include <aten/native/cpu/Conversion.h>
+#include <aten/native/cpu/ConvolutionTasks.h>
 #include <aten/native/cpu/GatherPlan.h>
 #include <aten/native/cpu/bfloat16_products.h>
 #include <aten/native/cpu/gathered_products.h>
 
 #include <cstring>
-#include <memory>
 #include <type_traits>
 
 namespace at::native::cpu {
@@ -23,17 +23,6 @@ constexpr int64_t kGradientPlaces =
     2048;  // places of windows, of one image or several, that a pass over the weight is worth
 constexpr int64_t kTransposedColumns = 64;    // that are written at a time, so that they stay in the first cache
 constexpr int64_t kSerialWork = 1 << 17;      // multiplications that waking threads does not pay for
-
-template <typename T>
-std::unique_ptr<T[]> scratch(int64_t count) {
-  return std::unique_ptr<T[]>(new T[static_cast<size_t>(count)]);  // not initialised
-}
-
-int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
-int64_t grain_for(int64_t work, int64_t tasks) {
-  return std::max<int64_t>(1, kSerialWork / std::max<int64_t>(work / std::max<int64_t>(tasks, 1), 1));
-}
 
 // Of a weight, where element (result channel, line of a panel) of a group lies.
 struct WeightLayout {
@@ -111,7 +100,8 @@ struct PreparedPhase {
     const int64_t count = divide_up(layout.results, width);
     const int64_t size = depth() * width;
     panels = scratch<T>(groups * count * size);
-    parallel_for(0, groups * count, grain_for(groups * count * size, groups * count), [&](int64_t begin, int64_t end) {
+    const int64_t grain = grain_for(groups * count * size, groups * count, kSerialWork);
+    parallel_for(0, groups * count, grain, [&](int64_t begin, int64_t end) {
       for (int64_t panel = begin; panel < end; ++panel) {
         const int64_t first = panel % count * width;
         write_panel(weight + panel / count * layout.group + first * layout.result, layout.result,
@@ -256,7 +246,8 @@ void run_plan(const Geometry& g, const GatherPlan& plan, const std::array<int64_
   const auto frames = scratch<T>(few ? g.batch * frame : 0);
   if (few && plan.has_frame()) {
     const int64_t count = plan.channels_last() ? 1 : source_channels;
-    parallel_for(0, g.batch * count, grain_for(g.batch * frame, g.batch * count), [&](int64_t begin, int64_t end) {
+    const int64_t grain = grain_for(g.batch * frame, g.batch * count, kSerialWork);
+    parallel_for(0, g.batch * count, grain, [&](int64_t begin, int64_t end) {
       for (int64_t task = begin; task < end; ++task) {
         const int64_t image = task / count;
         plan.write_frame(input + image * image_elements, frames.get() + image * frame, task % count, task % count + 1);
@@ -265,7 +256,7 @@ void run_plan(const Geometry& g, const GatherPlan& plan, const std::array<int64_
   }
   const int64_t width = panel_columns<SumOf<T>>();
   const int64_t panel_count = divide_up(layout.results, width);
-  parallel_for(0, g.batch * parts, grain_for(work, g.batch * parts), [&](int64_t begin, int64_t end) {
+  parallel_for(0, g.batch * parts, grain_for(work, g.batch * parts, kSerialWork), [&](int64_t begin, int64_t end) {
     const auto own_frame = scratch<T>(few ? 0 : frame);
     const auto sums = scratch<SumOf<T>>(kBlockResults * panel_count * width);
     for (int64_t task = begin; task < end; ++task) {
@@ -415,14 +406,14 @@ void sum_weight_gradient(const Geometry& g, bool channels_last, SumOf<T>* out, c
     const int64_t count = std::min(images, g.batch - first);
     const int64_t lines = count * windows;
     const int64_t copied = count * (sources * g.image_elements() + results * windows);
-    parallel_for(0, count, grain_for(copied, count), [&](int64_t begin, int64_t end) {
+    parallel_for(0, count, grain_for(copied, count, kSerialWork), [&](int64_t begin, int64_t end) {
       for (int64_t image = begin; image < end && plan.has_frame(); ++image) {
         plan.write_frame(input + (first + image) * sources * g.image_elements(), frames.get() + image * step, 0,
                          sources);
       }
     });
     const int64_t pieces = g.groups * panel_count * count;
-    parallel_for(0, pieces, grain_for(copied, pieces), [&](int64_t begin, int64_t end) {
+    parallel_for(0, pieces, grain_for(copied, pieces, kSerialWork), [&](int64_t begin, int64_t end) {
       for (int64_t piece = begin; piece < end; ++piece) {
         const int64_t image = piece % count;
         const int64_t panel = piece / count;
@@ -445,7 +436,7 @@ void sum_weight_gradient(const Geometry& g, bool channels_last, SumOf<T>* out, c
     const int64_t blocks = divide_up(row_count, kBlockRows);
     const int64_t tasks = g.groups * panel_count * blocks;
     const T* data = plan.has_frame() ? frames.get() : input + first * step;
-    parallel_for(0, tasks, grain_for(lines * row_count * results, tasks), [&](int64_t begin, int64_t end) {
+    parallel_for(0, tasks, grain_for(lines * row_count * results, tasks, kSerialWork), [&](int64_t begin, int64_t end) {
       for (int64_t task = begin; task < end; ++task) {
         const int64_t panel = task / blocks;
         const int64_t group = panel / panel_count;

@@ -47,6 +47,87 @@ struct Images {
   int64_t channel_step, sample_step;
 };
 
+// find_grid_taps without slopes, for a vector of places of an image.
+template <typename T, int Each>
+struct PlaneTaps {
+  using D = hn::ScalableTag<T>;
+  using V = hn::Vec<D>;
+  using Integers = hn::Rebind<int32_t, D>;
+  using Numbers = hn::Vec<Integers>;
+
+  HWY_INLINE TORCH_SIMD explicit PlaneTaps(const GridGeometry& geometry) : g(geometry) {}
+
+  HWY_INLINE TORCH_SIMD static V reflect(V at, T low, T high) {
+    const D d;
+    if (low == high) return hn::Zero(d);
+    const V span = hn::Set(d, high - low);
+    const V distance = hn::Abs(hn::Sub(at, hn::Set(d, low)));
+    const V flips = hn::Floor(hn::Div(distance, span));
+    const V rest = hn::Sub(distance, hn::Mul(flips, span));
+    const V half = hn::Floor(hn::Mul(flips, hn::Set(d, T(0.5))));
+    const auto even = hn::Eq(hn::Sub(flips, hn::Add(half, half)), hn::Zero(d));
+    return hn::Add(hn::IfThenElse(even, rest, hn::Sub(span, rest)), hn::Set(d, low));
+  }
+  HWY_INLINE TORCH_SIMD V pad(V at, int64_t size) const {
+    const D d;
+    if (g.padding == GridPadding::Zeros) return at;
+    if (g.padding == GridPadding::Reflection) {
+      const T length = static_cast<T>(size);
+      at = g.align_corners ? reflect(at, T(0), length - 1) : reflect(at, T(-0.5), length - T(0.5));
+    }
+    return hn::IfThenElseZero(hn::Gt(at, hn::Zero(d)), hn::Min(at, hn::Set(d, static_cast<T>(size - 1))));
+  }
+  HWY_INLINE TORCH_SIMD static Numbers element_at(V place, int64_t size) {
+    const D d;
+    const auto inside = hn::And(hn::Ge(place, hn::Zero(d)), hn::Le(place, hn::Set(d, static_cast<T>(size - 1))));
+    const V number = hn::IfThenElse(inside, place, hn::Set(d, T(-1)));
+    if constexpr (sizeof(T) == 4) return hn::ConvertTo(Integers(), number);
+    else return hn::DemoteTo(Integers(), number);
+  }
+  HWY_INLINE TORCH_SIMD static V cubic_weight(V share, int tap) {
+    const D d;
+    constexpr T a = T(-0.75);
+    const V x = hn::Abs(hn::Sub(hn::Add(share, hn::Set(d, T(1))), hn::Set(d, static_cast<T>(tap))));
+    if (tap == 1 || tap == 2) {
+      const V inner = hn::Sub(hn::Mul(hn::Set(d, a + 2), x), hn::Set(d, a + 3));
+      return hn::Add(hn::Mul(hn::Mul(inner, x), x), hn::Set(d, T(1)));
+    }
+    const V inner = hn::Add(hn::Mul(hn::Sub(hn::Mul(hn::Set(d, a), x), hn::Set(d, 5 * a)), x), hn::Set(d, 8 * a));
+    return hn::Sub(hn::Mul(inner, x), hn::Set(d, 4 * a));
+  }
+  // Along one axis.
+  HWY_INLINE TORCH_SIMD void find(V number, int64_t size, Numbers* elements, V* weights) const {
+    const D d;
+    const V one = hn::Set(d, T(1));
+    const V half = hn::Set(d, T(0.5));
+    const V length = hn::Set(d, static_cast<T>(size));
+    const V next = hn::Add(number, one);
+    const V at = g.align_corners ? hn::Mul(hn::Mul(next, half), hn::Sub(length, one))
+                                 : hn::Mul(hn::Sub(hn::Mul(next, length), one), half);
+    if constexpr (Each == 4) {
+      const V lower = hn::Floor(at);
+      for (int tap = 0; tap < 4; ++tap) {
+        weights[tap] = cubic_weight(hn::Sub(at, lower), tap);
+        const V place = pad(hn::Add(lower, hn::Set(d, static_cast<T>(tap - 1))), size);
+        elements[tap] = element_at(hn::Trunc(place), size);
+      }
+    } else if constexpr (Each == 2) {
+      const V place = pad(at, size);
+      const V lower = hn::Floor(place);
+      const V upper = hn::Add(lower, one);
+      elements[0] = element_at(lower, size);
+      elements[1] = element_at(upper, size);
+      weights[0] = hn::Sub(upper, place);
+      weights[1] = hn::Sub(place, lower);
+    } else {
+      elements[0] = element_at(hn::Round(pad(at, size)), size);
+      weights[0] = one;
+    }
+  }
+
+  const GridGeometry& g;
+};
+
 // Taps of neighbouring places, place by place within a tap; those behind the last one are of element 0, with weight 0.
 template <typename T, int Each, int Dims>
 struct Part {
@@ -54,6 +135,7 @@ struct Part {
   using Weights = T[Taps::kCount][kPoints];
   int64_t sample = 0, point = 0, count = 0;  // `count` places of a sample, from number `point` on
   int32_t pixel_step = 1;
+  bool with_slopes = false;
   bool inside = true;  // all elements are
   int32_t element[Taps::kCount][kPoints] = {};
   Weights weight = {};
@@ -62,6 +144,9 @@ struct Part {
   // Flat, so that all of it is compiled for this instruction set; and long, so that it and weigh() stand here once.
   HWY_NOINLINE HWY_FLATTEN TORCH_SIMD void find(const T* grid, const T* tangents, const GridGeometry& g) {
     inside = true;
+    if constexpr (Dims == 2) {
+      if (!with_slopes && !tangents) return find_in_vectors(grid + (sample * g.points + point) * Dims, g);
+    }
     for (int64_t p = 0; p < count; ++p) {
       Taps taps;
       const int64_t place = (sample * g.points + point + p) * Dims;
@@ -74,6 +159,10 @@ struct Part {
         for (int dim = 0; dim < Dims; ++dim) slope[dim][tap][p] = taps.slope[dim][tap];
       }
     }
+    clear_rest();
+  }
+
+  TORCH_SIMD void clear_rest() {
     for (int64_t p = count; p < kPoints; ++p) {
       for (int tap = 0; tap < Taps::kCount; ++tap) {
         element[tap][p] = 0;
@@ -81,6 +170,37 @@ struct Part {
         for (int dim = 0; dim < Dims; ++dim) slope[dim][tap][p] = 0;
       }
     }
+  }
+
+  HWY_NOINLINE TORCH_SIMD void find_in_vectors(const T* points, const GridGeometry& g) {
+    using Plane = PlaneTaps<T, Each>;
+    const typename Plane::D d;
+    const typename Plane::Integers integers;
+    const Plane plane(g);
+    T coordinates[2][kPoints] = {};
+    for (int64_t p = 0; p < count; ++p) {
+      coordinates[0][p] = points[2 * p];
+      coordinates[1][p] = points[2 * p + 1];
+    }
+    const auto width = hn::Set(integers, static_cast<int32_t>(g.image[2]));
+    const auto step = hn::Set(integers, pixel_step);
+    const auto zero = hn::Zero(integers);
+    for (int64_t p = 0; p < count; p += static_cast<int64_t>(hn::Lanes(d))) {
+      typename Plane::Numbers columns[Each], rows[Each];
+      typename Plane::V across[Each], down[Each];
+      plane.find(hn::LoadU(d, coordinates[0] + p), g.image[2], columns, across);
+      plane.find(hn::LoadU(d, coordinates[1] + p), g.image[1], rows, down);
+      for (int tap = 0; tap < Taps::kCount; ++tap) {
+        const auto column = columns[tap % Each];
+        const auto row = rows[tap / Each];
+        const auto outside = hn::Lt(hn::Or(row, column), zero);
+        inside &= hn::AllFalse(integers, outside);
+        const auto number = hn::Add(hn::Mul(row, width), column);
+        hn::StoreU(hn::Mul(hn::IfThenElse(outside, hn::Set(integers, -1), number), step), integers, element[tap] + p);
+        hn::StoreU(hn::Mul(down[tap / Each], across[tap % Each]), d, weight[tap] + p);
+      }
+    }
+    clear_rest();
   }
 
   // The elements of one tap, of a vector of places; what lies outside is 0, times a weight that may be NaN.
@@ -125,8 +245,9 @@ int64_t parts_of(const GridGeometry& g) { return (g.points + kPoints - 1) / kPoi
 // body(part) for those of one sample
 template <typename T, int Each, int Dims, typename Body>
 void for_each_part(const T* grid, const T* tangents, const GridGeometry& g, int32_t pixel_step, int64_t sample,
-                   int64_t first, int64_t last, Body&& body) {
+                   int64_t first, int64_t last, bool with_slopes, Body&& body) {
   Part<T, Each, Dims> part;
+  part.with_slopes = with_slopes;
   part.sample = sample;
   part.pixel_step = pixel_step;
   for (int64_t number = first; number < last; ++number) {
@@ -139,7 +260,8 @@ void for_each_part(const T* grid, const T* tangents, const GridGeometry& g, int3
 
 // Of all samples, over all threads.
 template <typename T, int Each, int Dims, typename Body>
-void for_each_part(const T* grid, const T* tangents, const GridGeometry& g, int32_t pixel_step, Body&& body) {
+void for_each_part(const T* grid, const T* tangents, const GridGeometry& g, int32_t pixel_step, bool with_slopes,
+                   Body&& body) {
   const int64_t parts = parts_of(g);
   const int64_t grain = std::max<int64_t>(1, kGrainSize / (4 * kPoints * std::max<int64_t>(1, g.channels)));
   parallel_for(0, g.batch * parts, grain, [&](int64_t first, int64_t last) {
@@ -147,7 +269,7 @@ void for_each_part(const T* grid, const T* tangents, const GridGeometry& g, int3
       const int64_t sample = task / parts;
       const int64_t end = std::min(last, (sample + 1) * parts);
       for_each_part<T, Each, Dims>(grid, tangents, g, pixel_step, sample, task - sample * parts, end - sample * parts,
-                                   body);
+                                   with_slopes, body);
       task = end;
     }
   });
@@ -161,7 +283,9 @@ void GridSampleImpl(const Tensor& out, const Tensor& input, const Tensor& grid, 
     T* values = out.data_ptr<T>();
     const T* tangents = tangent.defined() ? tangent.data_ptr<T>() : nullptr;
     dispatch_grid(g, [&](auto each, auto dims) {
-      for_each_part<T, each(), dims()>(grid.data_ptr<T>(), tangents, g, images.pixel_step, [&](const auto& part) {
+      constexpr bool kSlopes = false;
+      for_each_part<T, each(), dims()>(grid.data_ptr<T>(), tangents, g, images.pixel_step, kSlopes,
+                                       [&](const auto& part) {
         T sums[kPoints];
         for (int64_t channel = 0; channel < g.channels; ++channel) {
           part.weigh(sums, images.plane(part.sample, channel), part.weight);
@@ -188,7 +312,7 @@ void GridSampleInputBackwardImpl(const Tensor& grad_input, const Tensor& grad_ou
         const int64_t begin = sample * g.channels + task % groups * kChannels;
         const int64_t end = std::min((sample + 1) * g.channels, begin + kChannels);
         dispatch_grid(g, [&](auto each, auto dims) {
-          for_each_part<T, each(), dims()>(grid.data_ptr<T>(), nullptr, g, 1, sample, 0, parts_of(g),
+          for_each_part<T, each(), dims()>(grid.data_ptr<T>(), nullptr, g, 1, sample, 0, parts_of(g), false,
                                            [&](const auto& part) {
             for (int64_t plane = begin; plane < end; ++plane) {
               part.spread(images + plane * g.image_elements(), gradients + plane * g.points + part.point);
@@ -208,7 +332,7 @@ void GridSampleGridBackwardImpl(const Tensor& grad_grid, const Tensor& grad_outp
     const T* gradients = grad_output.data_ptr<T>();
     T* results = grad_grid.data_ptr<T>();
     dispatch_grid(g, [&](auto each, auto dims) {
-      for_each_part<T, each(), dims()>(grid.data_ptr<T>(), nullptr, g, images.pixel_step, [&](const auto& part) {
+      for_each_part<T, each(), dims()>(grid.data_ptr<T>(), nullptr, g, images.pixel_step, true, [&](const auto& part) {
         T sums[dims()][kPoints] = {};
         T slopes[kPoints];
         for (int64_t channel = 0; channel < g.channels; ++channel) {

@@ -8,6 +8,7 @@
 #include <aten/native/cpu/blas.h>
 
 #include <algorithm>
+#include <type_traits>
 
 namespace at::native::cpu {
 
@@ -46,6 +47,27 @@ Tensor readable(const Tensor& tensor, Reading& reading) {
   at::detail::copy_into(copy, tensor);
   reading = find_reading(copy);
   return copy;
+}
+
+// The step from a row to the next, and from a column to the next.
+struct Steps {
+  int64_t row, column;
+  explicit Steps(const Reading& reading)
+      : row(reading.transposed ? 1 : reading.leading), column(reading.transposed ? reading.leading : 1) {}
+};
+
+// z = x y where that takes less than to call BLAS.
+constexpr int64_t kTinyProduct = 64;  // multiplications
+template <typename T>
+void multiply_tiny(int64_t m, int64_t n, int64_t k, const T* x, Steps of_x, const T* y, Steps of_y, T* z, Steps of_z) {
+  for (int64_t i = 0; i < m; ++i) {
+    for (int64_t j = 0; j < n; ++j) {
+      T sum(0);
+      for (int64_t p = 0; p < k; ++p)
+        sum += x[i * of_x.row + p * of_x.column] * y[p * of_y.row + j * of_y.column];
+      z[i * of_z.row + j * of_z.column] = sum;
+    }
+  }
 }
 
 // One more: bfloat16 into float32.
@@ -122,6 +144,15 @@ void bmm_kernel(const Tensor& out, const Tensor& a, const Tensor& b) {
     const element_t* second = elements<element_t>(right);
     scalar_t* result = target.data_ptr<scalar_t>();
     auto multiply = [&](int64_t begin, int64_t end) {
+      if constexpr (std::is_same_v<element_t, scalar_t> && !std::is_integral_v<scalar_t>) {
+        if (m * n * k <= kTinyProduct) {
+          for (int64_t i = begin; i < end; ++i) {
+            multiply_tiny(m, n, k, first + i * left.strides()[0], Steps(reading_a), second + i * right.strides()[0],
+                          Steps(reading_b), result + i * target.strides()[0], Steps(reading_out));
+          }
+          return;
+        }
+      }
       for (int64_t i = begin; i < end; ++i) {
         const MatrixOperand<element_t> x{first + i * left.strides()[0], reading_a.leading,
                                         reading_a.transposed};

@@ -18,6 +18,7 @@
 #include <hwy/foreach_target.h>
 // After foreach_target.h:
 #include <aten/native/cpu/Loops-inl.h>
+#include <aten/native/cpu/ReduceOps-inl.h>
 
 HWY_BEFORE_NAMESPACE();
 namespace at::native::cpu {
@@ -110,16 +111,16 @@ TORCH_SIMD void keep_greater(T* best, Place* places, const T* values, int64_t co
   });
 }
 
-template <typename T>
-TORCH_SIMD void add_values(T* sums, const T* values, int64_t count, int64_t step, int64_t reads) {
+template <typename Op, typename T>
+TORCH_SIMD void combine_neighbours(T* results, const T* values, int64_t count, int64_t step, int64_t reads) {
   if (count == 1) {
-    T sum = *sums;
-    for (int64_t i = 0; i < reads; ++i) sum = static_cast<T>(sum + values[i]);
-    *sums = sum;
+    T result = *results;
+    for (int64_t i = 0; i < reads; ++i) result = Op::combine(result, values[i]);
+    *results = result;
     return;
   }
   for_each_neighbour(count, step,
-                     [=](int64_t i, int64_t at) TORCH_SIMD { sums[i] = static_cast<T>(sums[i] + values[at]); });
+                     [=](int64_t i, int64_t at) TORCH_SIMD { results[i] = Op::combine(results[i], values[at]); });
 }
 
 template <typename T>
@@ -169,19 +170,133 @@ TORCH_SIMD inline void for_each_tap(const PoolLines& lines, int64_t line, Body&&
   }
 }
 
+// Where, in an image with its channels last, the elements of a line's window begin.
+void list_elements(const PoolLines& lines, int64_t line, int64_t window, std::vector<int64_t>& places) {
+  const PoolGeometry& g = lines.g;
+  const PoolSpan z = lines.depth(line);
+  const PoolSpan y = lines.height(line);
+  const PoolSpan& x = lines.across[static_cast<size_t>(window)];
+  places.clear();
+  for (int64_t k = z.begin; k < z.end; k += z.step) {
+    for (int64_t j = y.begin; j < y.end; j += y.step) {
+      for (int64_t i = x.begin; i < x.end; i += x.step) places.push_back((k * g.image[1] + j) * g.image[2] + i);
+    }
+  }
+}
+
+// What an operation of ReduceOps-inl.h makes of the elements of a window, in all channels.
+template <typename Op, typename T>
+HWY_ATTR void combine_channels(T* results, const T* image, const std::vector<int64_t>& places, int64_t channels) {
+  const hn::ScalableTag<T> d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t c = 0;
+  for (; c + 4 * lanes <= channels; c += 4 * lanes) {
+    hn::Vec<decltype(d)> sums[4];
+#pragma GCC unroll 4
+    for (int v = 0; v < 4; ++v) sums[v] = hn::Set(d, Op::identity());
+    for (const int64_t place : places) {
+#pragma GCC unroll 4
+      for (int v = 0; v < 4; ++v)
+        sums[v] = Op::step(d, sums[v], hn::LoadU(d, image + place * channels + c + v * lanes));
+    }
+#pragma GCC unroll 4
+    for (int v = 0; v < 4; ++v) hn::StoreU(sums[v], d, results + c + v * lanes);
+  }
+  for (; c + lanes <= channels; c += lanes) {
+    auto sum = hn::Set(d, Op::identity());
+    for (const int64_t place : places) sum = Op::step(d, sum, hn::LoadU(d, image + place * channels + c));
+    hn::StoreU(sum, d, results + c);
+  }
+  for (; c < channels; ++c) {
+    T sum = Op::identity();
+    for (const int64_t place : places) sum = Op::combine(sum, image[place * channels + c]);
+    results[c] = sum;
+  }
+}
+
+// The same of each window; finish(line, results) completes a line.
+template <typename Op, typename T, typename Finish>
+void combine_windows(const PoolLines& lines, T* out, const T* images, Finish&& finish) {
+  const int64_t length = lines.length();
+  parallel_for(0, lines.planes * lines.per_plane(), lines.grain(), [&](int64_t begin, int64_t end) {
+    std::vector<int64_t> places;
+    for (int64_t line = begin; line < end; ++line) {
+      const T* image = images + line / lines.per_plane() * lines.g.image_elements() * lines.channels;
+      T* results = out + line * length;
+      if (lines.channels > 1) {
+        for (int64_t window = 0; window < lines.g.windows[2]; ++window) {
+          list_elements(lines, line, window, places);
+          combine_channels<Op>(results + window * lines.channels, image, places, lines.channels);
+        }
+      } else {
+        std::fill_n(results, length, Op::identity());
+        for_each_tap(lines, line, [&](const PoolTap& tap, int64_t place, int64_t count, int64_t step) TORCH_SIMD {
+          combine_neighbours<Op>(results + tap.first, image + place, count, step, tap.reads);
+        });
+      }
+      finish(line, results);
+    }
+  });
+}
+
+// Greatest elements of a window in all channels, and where they are: at `corner`, if nothing is greater. NaN wins.
+template <typename T>
+HWY_ATTR void find_in_channels(T* best, int64_t* indices, const T* image, const std::vector<int64_t>& places,
+                               int64_t corner, int64_t channels) {
+  const hn::ScalableTag<T> d;
+  const hn::RebindToSigned<decltype(d)> whole;
+  using Place = hn::TFromD<decltype(whole)>;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  HWY_ALIGN Place found[HWY_MAX_BYTES / sizeof(Place)];
+  int64_t c = 0;
+  for (; c + lanes <= channels; c += lanes) {
+    auto greatest = hn::Set(d, Maximum<T>::identity());
+    auto where = hn::Set(whole, static_cast<Place>(corner));
+    for (const int64_t place : places) {
+      const auto values = hn::LoadU(d, image + place * channels + c);
+      const auto wins = hn::Or(hn::Gt(values, greatest), hn::IsNaN(values));
+      greatest = hn::IfThenElse(wins, values, greatest);
+      where = hn::IfThenElse(hn::RebindMask(whole, wins), hn::Set(whole, static_cast<Place>(place)), where);
+    }
+    hn::StoreU(greatest, d, best + c);
+    hn::Store(where, whole, found);
+    for (int64_t i = 0; i < lanes; ++i) indices[c + i] = found[i];
+  }
+  for (; c < channels; ++c) {
+    best[c] = Maximum<T>::identity();
+    indices[c] = corner;
+    for (const int64_t place : places) {
+      const T value = image[place * channels + c];
+      if (!((value > best[c]) | (value != value))) continue;
+      best[c] = value;
+      indices[c] = place;
+    }
+  }
+}
+
 template <typename T, typename Place>
 void find_maxima(const PoolLines& lines, T* values, int64_t* indices, const T* images) {
-  constexpr T least =
-      std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest();
+  // Where places are as wide as values, vectors hold both.
+  constexpr bool kHasVectors = std::is_floating_point_v<T> && sizeof(T) == sizeof(Place);
   const PoolGeometry& g = lines.g;
   const int64_t length = lines.length();
   parallel_for(0, lines.planes * lines.per_plane(), lines.grain(), [&](int64_t begin, int64_t end) {
     std::vector<Place> places(static_cast<size_t>(length));
+    std::vector<int64_t> elements;
     for (int64_t line = begin; line < end; ++line) {
       const T* image = images + line / lines.per_plane() * g.image_elements() * lines.channels;
       T* best = values + line * length;
-      std::fill_n(best, length, least);
       const int64_t corner = (lines.depth(line).begin * g.image[1] + lines.height(line).begin) * g.image[2];
+      if constexpr (kHasVectors) {
+        for (int64_t window = 0; lines.channels > 1 && window < g.windows[2]; ++window) {
+          list_elements(lines, line, window, elements);
+          const int64_t start = window * lines.channels;
+          find_in_channels(best + start, indices + line * length + start, image, elements,
+                           corner + lines.across[static_cast<size_t>(window)].begin, lines.channels);
+        }
+        if (lines.channels > 1) continue;
+      }
+      std::fill_n(best, length, Maximum<T>::identity());
       for (int64_t window = 0; window < g.windows[2]; ++window) {
         std::fill_n(places.data() + window * lines.channels, lines.channels,
                     static_cast<Place>(corner + lines.across[static_cast<size_t>(window)].begin));
@@ -207,52 +322,20 @@ void MaxPoolImpl(const Tensor& out, const Tensor& indices, const Tensor& self, c
   });
 }
 
-template <typename T>
-TORCH_SIMD void keep_greater_values(T* best, const T* values, int64_t count, int64_t step) {
-  for_each_neighbour(count, step, [=](int64_t i, int64_t at) TORCH_SIMD {
-    const T value = values[at];
-    best[i] = bool(value > best[i]) | bool(value != value) ? value : best[i];
-  });
-}
-
 void MaxPoolValuesImpl(const Tensor& out, const Tensor& self, const PoolGeometry& g) {
   const PoolLines lines(g, self, out);
-  const int64_t length = lines.length();
   dispatch_floating_types(self.dtype(), "max_pool", [&](auto type) {
     using T = typename decltype(type)::type;
-    const T* images = self.data_ptr<T>();
-    T* values = out.data_ptr<T>();
-    parallel_for(0, lines.planes * lines.per_plane(), lines.grain(), [&](int64_t begin, int64_t end) {
-      for (int64_t line = begin; line < end; ++line) {
-        const T* image = images + line / lines.per_plane() * g.image_elements() * lines.channels;
-        T* best = values + line * length;
-        std::fill_n(best, length, -std::numeric_limits<T>::infinity());
-        for_each_tap(lines, line, [&](const PoolTap& tap, int64_t place, int64_t count, int64_t step) TORCH_SIMD {
-          keep_greater_values(best + tap.first * lines.channels, image + place * lines.channels, count, step);
-        });
-      }
-    });
+    combine_windows<Maximum<T>>(lines, out.data_ptr<T>(), self.data_ptr<T>(), [](int64_t, T*) {});
   });
 }
 
 void AveragePoolImpl(const Tensor& out, const Tensor& self, const PoolGeometry& g) {
   const PoolLines lines(g, self, out);
-  const int64_t length = lines.length();
   dispatch_floating_types_and_int64(self.dtype(), "avg_pool", [&](auto type) {
     using T = typename decltype(type)::type;
-    const T* images = self.data_ptr<T>();
-    T* values = out.data_ptr<T>();
-    parallel_for(0, lines.planes * lines.per_plane(), lines.grain(), [&](int64_t begin, int64_t end) {
-      for (int64_t line = begin; line < end; ++line) {
-        const T* image = images + line / lines.per_plane() * g.image_elements() * lines.channels;
-        T* sums = values + line * length;
-        std::fill_n(sums, length, T(0));
-        for_each_tap(lines, line, [&](const PoolTap& tap, int64_t place, int64_t count, int64_t step) TORCH_SIMD {
-          add_values(sums + tap.first * lines.channels, image + place * lines.channels, count, step, tap.reads);
-        });
-        divide_windows(lines, line, sums, sums);
-      }
-    });
+    combine_windows<Sum<T>>(lines, out.data_ptr<T>(), self.data_ptr<T>(),
+                            [&](int64_t line, T* sums) { divide_windows(lines, line, sums, sums); });
   });
 }
 

@@ -94,9 +94,26 @@ TORCH_SIMD void add_up_rows(T* __restrict out, const T* rows, int64_t first, int
   }
 }
 
+// One row of pixels with few channels.
+template <int kChannels, typename T>
+TORCH_SIMD void resample_pixels(T* __restrict out, const T* row, const Axis<T>& axis) {
+  for (int64_t n = 0; n < axis.new_size; ++n, out += kChannels) {
+    Sum<T> sums[kChannels] = {};
+    for (int32_t k = axis.offsets[n]; k < axis.offsets[n + 1]; ++k) {
+      const Sum<T> weight = axis.weights[k];
+      const T* pixel = row + int64_t{axis.places[k]} * kChannels;
+      for (int c = 0; c < kChannels; ++c) sums[c] += weight * static_cast<Sum<T>>(pixel[c]);
+    }
+    for (int c = 0; c < kChannels; ++c) out[c] = rounded<T>(sums[c]);
+  }
+}
+
 // One row of elements, `inner` numbers each.
 template <typename T>
 TORCH_SIMD void resample_row(T* __restrict out, const T* row, const Axis<T>& axis, int64_t inner) {
+  if (inner == 2) return resample_pixels<2>(out, row, axis);
+  if (inner == 3) return resample_pixels<3>(out, row, axis);
+  if (inner == 4) return resample_pixels<4>(out, row, axis);
   if (inner > 1) {
     for (int64_t n = 0; n < axis.new_size; ++n) {
       const int32_t begin = axis.offsets[n];

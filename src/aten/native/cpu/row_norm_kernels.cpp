@@ -4,11 +4,10 @@
 #include <aten/Dispatch.h>
 #include <aten/Kernels.h>
 #include <aten/Parallel.h>
-#include <aten/native/cpu/Conversion.h>
+#include <aten/native/cpu/ConvertedElements.h>
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "aten/native/cpu/row_norm_kernels.cpp"
@@ -23,44 +22,6 @@ namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr int64_t kBlock = 4096;  // elements whose sum is made in T before it goes into a double
-
-// Rows of a tensor as T: where they lie, or through a buffer if they are of another type.
-template <typename T>
-class Rows {
- public:
-  Rows(const Tensor& tensor, int64_t width)
-      : data_(static_cast<char*>(tensor.data_ptr())),
-        dtype_(tensor.dtype()),
-        size_(static_cast<int64_t>(c10::element_size(dtype_))),
-        row_bytes_(width * size_),
-        converts_(dtype_ != c10::CppTypeToScalarType<T>::value) {
-    if (converts_) buffer_.resize(static_cast<size_t>(width));
-  }
-  // `count` elements from `begin` of row `index`.
-  const T* read(int64_t index, int64_t begin, int64_t count) {
-    const char* from = data_ + index * row_bytes_ + begin * size_;
-    if (!converts_) return reinterpret_cast<const T*>(from);
-    Conversion(c10::CppTypeToScalarType<T>::value, dtype_)(reinterpret_cast<char*>(buffer_.data()), sizeof(T), from,
-                                                           size_, count);
-    return buffer_.data();
-  }
-  // Where to write a row; finish() brings it to its place.
-  T* start(int64_t index) { return converts_ ? buffer_.data() : reinterpret_cast<T*>(data_ + index * row_bytes_); }
-  void finish(int64_t index) {
-    if (!converts_) return;
-    Conversion(dtype_, c10::CppTypeToScalarType<T>::value)(data_ + index * row_bytes_, size_,
-                                                           reinterpret_cast<const char*>(buffer_.data()), sizeof(T),
-                                                           static_cast<int64_t>(buffer_.size()));
-  }
-
- private:
-  char* data_;
-  ScalarType dtype_;
-  int64_t size_;
-  int64_t row_bytes_;
-  bool converts_;
-  std::vector<T> buffer_;
-};
 
 // The sum of term(d, i) over vectors and of term(i) over what is left of [0, count).
 template <typename T, typename Term>
@@ -169,17 +130,17 @@ void NormalizeRowsImpl(const Tensor& out, const Tensor& mean, const Tensor& scal
     const T* weights = elements<T>(weight);
     const T* biases = elements<T>(bias);
     parallel_for(0, rows, grain(width), [&](int64_t first, int64_t last) {
-      Rows<T> values(input, width);
-      Rows<T> results(out, width);
+      ConvertedElements<T> values(input, width);
+      ConvertedElements<T> results(out, width);
       const auto n = static_cast<double>(width);
       for (int64_t row = first; row < last; ++row) {
-        const T* x = values.read(row, 0, width);
+        const T* x = values.read(row * width, width);
         const T middle = centered ? static_cast<T>(add_up<T>(width, Value<T>{x}) / n) : T(0);
         const double square = add_up<T>(width, Square<T>{x, middle}) / n;
         means[row] = middle;
         scales[row] = static_cast<T>(1 / std::sqrt(square + eps));
-        write_row(results.start(row), x, middle, scales[row], weights, biases, width);
-        results.finish(row);
+        write_row(results.start(row * width), x, middle, scales[row], weights, biases, width);
+        results.finish(row * width, width);
       }
     });
   });
@@ -195,19 +156,19 @@ void NormalizeRowsGradientImpl(const Tensor& out, const Tensor& grad, const Tens
     const T* scales = scale.data_ptr<T>();
     const T* weights = elements<T>(weight);
     parallel_for(0, rows, grain(width), [&](int64_t first, int64_t last) {
-      Rows<T> gradients(grad, width);
-      Rows<T> values(input, width);
-      Rows<T> results(out, width);
+      ConvertedElements<T> gradients(grad, width);
+      ConvertedElements<T> values(input, width);
+      ConvertedElements<T> results(out, width);
       const auto n = static_cast<double>(width);
       for (int64_t row = first; row < last; ++row) {
-        const T* g = gradients.read(row, 0, width);
-        const T* x = values.read(row, 0, width);
+        const T* g = gradients.read(row * width, width);
+        const T* x = values.read(row * width, width);
         const auto factor = static_cast<double>(scales[row]);
         const double sum = centered ? add_up<T>(width, Weighted<T, false>{g, weights, x, means[row]}) : 0;
         const double product = add_up<T>(width, Weighted<T, true>{g, weights, x, means[row]});
-        write_gradient(results.start(row), g, weights, x, means[row], scales[row],
+        write_gradient(results.start(row * width), g, weights, x, means[row], scales[row],
                        static_cast<T>(factor * factor * factor * product / n), static_cast<T>(factor * sum / n), width);
-        results.finish(row);
+        results.finish(row * width, width);
       }
     });
   });
@@ -232,8 +193,8 @@ void NormalizeRowsWeightGradientImpl(const Tensor& out, const Tensor& grad, cons
     T* results = out.data_ptr<T>();
     const int64_t groups = (width + kColumns - 1) / kColumns;
     parallel_for(0, groups, grain(kColumns * rows), [&](int64_t first, int64_t last) {
-      Rows<T> gradients(grad, width);
-      Rows<T> values(input, width);
+      ConvertedElements<T> gradients(grad, width);
+      ConvertedElements<T> values(input, width);
       for (int64_t group = first; group < last; ++group) {
         const int64_t begin = group * kColumns;
         const int64_t count = std::min(kColumns, width - begin);
@@ -241,7 +202,8 @@ void NormalizeRowsWeightGradientImpl(const Tensor& out, const Tensor& grad, cons
         for (int64_t top = 0; top < rows; top += kHeight) {
           T sums[kColumns] = {};
           for (int64_t row = top; row < std::min(rows, top + kHeight); ++row) {
-            add_products(sums, gradients.read(row, begin, count), values.read(row, begin, count), means[row],
+            const int64_t start = row * width + begin;
+            add_products(sums, gradients.read(start, count), values.read(start, count), means[row],
                          scales[row], count);
           }
           for (int64_t i = 0; i < count; ++i) totals[i] += static_cast<double>(sums[i]);

@@ -189,6 +189,22 @@ struct SortBuffers {
 
 }  // namespace
 
+namespace {
+
+// Running sums of `Rows` rows, which do not wait for each other.
+template <int Rows, typename Total, typename T>
+void sum_along_rows(T* to, const T* from, int64_t size) {
+  Total totals[Rows] = {};
+  for (int64_t j = 0; j < size; ++j) {
+    for (int row = 0; row < Rows; ++row) {
+      totals[row] = static_cast<Total>(totals[row] + from[row * size + j]);
+      to[row * size + j] = static_cast<T>(totals[row]);
+    }
+  }
+}
+
+}  // namespace
+
 void cumsum_kernel(const Tensor& out, const Tensor& self, int64_t dim) {
   const Tensor dense = at::detail::to_contiguous(self);
   const Extents extents(dense, dim);
@@ -201,13 +217,10 @@ void cumsum_kernel(const Tensor& out, const Tensor& self, int64_t dim) {
     const int64_t work = std::max<int64_t>(1, extents.size * extents.inner);
     parallel_for(0, extents.outer, std::max<int64_t>(1, kGrainSize / work), [&](int64_t first, int64_t last) {
       if (extents.inner == 1) {
-        for (int64_t i = first; i < last; ++i) {
-          Total total = 0;
-          for (int64_t j = i * extents.size; j < (i + 1) * extents.size; ++j) {
-            total = static_cast<Total>(total + from[j]);
-            to[j] = static_cast<scalar_t>(total);
-          }
-        }
+        int64_t i = first;
+        for (; i + 4 <= last; i += 4)
+          sum_along_rows<4, Total>(to + i * extents.size, from + i * extents.size, extents.size);
+        for (; i < last; ++i) sum_along_rows<1, Total>(to + i * extents.size, from + i * extents.size, extents.size);
         return;
       }
       std::vector<Total> totals(static_cast<size_t>(extents.inner));

@@ -9,6 +9,7 @@
 #include <aten/EmptyTensor.h>
 #include <aten/Kernels.h>
 #include <aten/Parallel.h>
+#include <aten/native/cpu/AroundDimension.h>
 #include <aten/native/cpu/Reduce-inl.h>
 #include <aten/native/cpu/ReduceOps-inl.h>
 #include <aten/native/cpu/VectorMath-inl.h>
@@ -192,18 +193,8 @@ HWY_ATTR void backward_rows(T* grad_input, const T* grad, const T* output, int64
   });
 }
 
-struct Shape {
-  Shape(const Tensor& tensor, int64_t dim) : size(tensor.sizes()[dim]) {
-    for (int64_t i = 0; i < dim; ++i) outer *= tensor.sizes()[i];
-    for (int64_t i = dim + 1; i < tensor.dim(); ++i) inner *= tensor.sizes()[i];
-  }
-  int64_t outer = 1;
-  int64_t size;
-  int64_t inner = 1;
-};
-
 void softmax_forward(const Tensor& out, const Tensor& self, int64_t dim, bool log) {
-  const Shape shape(self, dim);
+  const Extents shape(self, dim);
   const Tensor dense = at::detail::to_contiguous(self);
   dispatch_floating_types(self.dtype(), log ? "log_softmax" : "softmax", [&](auto type) {
     using T = typename decltype(type)::type;
@@ -218,7 +209,7 @@ void softmax_forward(const Tensor& out, const Tensor& self, int64_t dim, bool lo
 
 void softmax_grad(const Tensor& grad_input, const Tensor& grad_output, const Tensor& output, int64_t dim,
                   bool log) {
-  const Shape shape(output, dim);
+  const Extents shape(output, dim);
   const Tensor grad = at::detail::to_contiguous(grad_output);
   const Tensor dense = at::detail::to_contiguous(output);
   dispatch_floating_types(output.dtype(), "softmax_backward", [&](auto type) {

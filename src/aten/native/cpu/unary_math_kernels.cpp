@@ -1,5 +1,6 @@
 // Transcendental functions in vectors: those of VectorMath-inl.h for every argument; others inside the range that they
 // are made for, and the C library's outside (infinities, NaN, huge arguments of sin), so that the edges are exact.
+// float32 by FloatMath-inl.h, float64 by Highway.
 
 #include <aten/Dispatch.h>
 #include <aten/Kernels.h>
@@ -21,7 +22,7 @@ namespace HWY_NAMESPACE {
 template <typename T>
 constexpr T kLargest = std::numeric_limits<T>::max();
 
-// `value` in [low, high], the C library's `name` elsewhere: float32 by way of float64, float64 by Highway.
+// `value` in [low, high], the C library's `name` elsewhere.
 #define TORCH_MATH_FUNCTION(Name, name, low, high, value)                  \
   struct Name##Function {                                                  \
     template <typename D, typename V>                                      \
@@ -31,10 +32,13 @@ constexpr T kLargest = std::numeric_limits<T>::max();
       return patch_outside(d, x, value, T(low), T(high), scalar);          \
     }                                                                      \
   };
-TORCH_MATH_FUNCTION(Sin, sin, -39000, 39000, TORCH_IN_DOUBLE(SineInDouble<0>, hn::Sin(d, x)))
-TORCH_MATH_FUNCTION(Cos, cos, -39000, 39000, TORCH_IN_DOUBLE(SineInDouble<1>, hn::Cos(d, x)))
-TORCH_MATH_FUNCTION(Log1p, log1p, sizeof(T) == 4 ? -0.9999999 : 0, kLargest<T>,
-                    TORCH_IN_DOUBLE(Log1pInDouble, hn::Log1p(d, x)))
+constexpr double kLargestSine(size_t size) { return size == 4 ? 20000 : 39000; }
+TORCH_MATH_FUNCTION(Sin, sin, -kLargestSine(sizeof(T)), kLargestSine(sizeof(T)),
+                    TORCH_OF_FLOATS(float_sin(d, x), SineInDouble<0>, hn::Sin(d, x)))
+TORCH_MATH_FUNCTION(Cos, cos, -kLargestSine(sizeof(T)), kLargestSine(sizeof(T)),
+                    TORCH_OF_FLOATS(float_cos(d, x), SineInDouble<1>, hn::Cos(d, x)))
+TORCH_MATH_FUNCTION(Log1p, log1p, sizeof(T) == 4 ? -0.9999999 : 0, sizeof(T) == 4 ? 0x1p126 : kLargest<T>,
+                    TORCH_OF_FLOATS((float_log<BaseE, true>(d, x)), Log1pInDouble, hn::Log1p(d, x)))
 #undef TORCH_MATH_FUNCTION
 
 // `value` for positive normal x, the C library's `name` below; -infinity of 0, NaN of negative numbers.
@@ -56,12 +60,9 @@ TORCH_MATH_FUNCTION(Log1p, log1p, sizeof(T) == 4 ? -0.9999999 : 0, kLargest<T>,
       return patch_outside(d, subnormal, hn::IfThenElse(plain, result, edge), T(0), T(0), scalar);                   \
     }                                                                                                                \
   };
-TORCH_LOGARITHM(Log, log, TORCH_IN_DOUBLE(LogInDouble<UnitE>, hn::Log(d, x)))
-TORCH_LOGARITHM(Log2, log2, TORCH_IN_DOUBLE(Log2InDouble, log2_vector(d, x)))
-TORCH_LOGARITHM(Log10, log10, TORCH_IN_DOUBLE(Log10InDouble, log10_vector(d, x)))
-TORCH_LOGARITHM(LogOfHalves, log, log_vector(d, x))
-TORCH_LOGARITHM(Log2OfHalves, log2, hn::Mul(log_vector(d, x), hn::Set(d, T(1.4426950408889634))))
-TORCH_LOGARITHM(Log10OfHalves, log10, hn::Mul(log_vector(d, x), hn::Set(d, T(0.43429448190325183))))
+TORCH_LOGARITHM(Log, log, TORCH_OF_FLOATS((float_log<BaseE, false>(d, x)), LogInDouble<UnitE>, hn::Log(d, x)))
+TORCH_LOGARITHM(Log2, log2, TORCH_OF_FLOATS((float_log<Base2, false>(d, x)), Log2InDouble, log2_vector(d, x)))
+TORCH_LOGARITHM(Log10, log10, TORCH_OF_FLOATS((float_log<Base10, false>(d, x)), Log10InDouble, log10_vector(d, x)))
 #undef TORCH_LOGARITHM
 
 #define TORCH_VECTOR_FUNCTION(Name, value)             \
@@ -71,13 +72,11 @@ TORCH_LOGARITHM(Log10OfHalves, log10, hn::Mul(log_vector(d, x), hn::Set(d, T(0.4
       return value;                                    \
     }                                                  \
   };
-TORCH_VECTOR_FUNCTION(Exp, TORCH_IN_DOUBLE(ExpInDouble, exp_vector(d, x)))
-TORCH_VECTOR_FUNCTION(Expm1, TORCH_IN_DOUBLE(Expm1InDouble, expm1_vector(d, x)))
-TORCH_VECTOR_FUNCTION(Tanh, TORCH_IN_DOUBLE(TanhInDouble, tanh_vector(d, x)))
-TORCH_VECTOR_FUNCTION(Erf, TORCH_IN_DOUBLE(ErfInDouble, erf_vector(d, x)))
+TORCH_VECTOR_FUNCTION(Exp, TORCH_OF_FLOATS(float_exp(d, x), ExpInDouble, exp_vector(d, x)))
+TORCH_VECTOR_FUNCTION(Expm1, TORCH_OF_FLOATS(float_expm1(d, x), Expm1InDouble, expm1_vector(d, x)))
+TORCH_VECTOR_FUNCTION(Tanh, TORCH_OF_FLOATS(float_tanh(d, x), TanhInDouble, tanh_vector(d, x)))
+TORCH_VECTOR_FUNCTION(Erf, TORCH_OF_FLOATS(float_erf(d, x), ErfInDouble, erf_vector(d, x)))
 TORCH_VECTOR_FUNCTION(Sigmoid, sigmoid_vector(d, x))
-TORCH_VECTOR_FUNCTION(ExpOfHalves, exp_vector(d, x))
-TORCH_VECTOR_FUNCTION(ErfOfHalves, erf_vector(d, x))
 #undef TORCH_VECTOR_FUNCTION
 
 #define TORCH_MATH_KERNEL(Name, name)                                    \
@@ -87,30 +86,18 @@ TORCH_VECTOR_FUNCTION(ErfOfHalves, erf_vector(d, x))
       iter.for_each(UnaryVectorLoop<T, Name##Function>{{}}, kMathGrain); \
     });                                                                  \
   }
-// Halves need no float64: what float32 loses is rounded away.
-#define TORCH_MATH_KERNEL_AND_HALVES(Name, name)                                         \
-  void Name##Impl(TensorIterator& iter) {                                                \
-    if (iter.common_dtype() == kFloat && c10::is_reduced_floating_type(iter.output().dtype())) { \
-      return iter.for_each(UnaryVectorLoop<float, Name##OfHalvesFunction>{{}}, kMathGrain); \
-    }                                                                                    \
-    dispatch_floating_types(iter.common_dtype(), name, [&](auto type) {                  \
-      using T = typename decltype(type)::type;                                           \
-      iter.for_each(UnaryVectorLoop<T, Name##Function>{{}}, kMathGrain);                 \
-    });                                                                                  \
-  }
-TORCH_MATH_KERNEL_AND_HALVES(Exp, "exp")
+TORCH_MATH_KERNEL(Exp, "exp")
 TORCH_MATH_KERNEL(Expm1, "expm1")
-TORCH_MATH_KERNEL_AND_HALVES(Log, "log")
+TORCH_MATH_KERNEL(Log, "log")
 TORCH_MATH_KERNEL(Log1p, "log1p")
-TORCH_MATH_KERNEL_AND_HALVES(Log2, "log2")
-TORCH_MATH_KERNEL_AND_HALVES(Log10, "log10")
+TORCH_MATH_KERNEL(Log2, "log2")
+TORCH_MATH_KERNEL(Log10, "log10")
 TORCH_MATH_KERNEL(Sin, "sin")
 TORCH_MATH_KERNEL(Cos, "cos")
 TORCH_MATH_KERNEL(Tanh, "tanh")
-TORCH_MATH_KERNEL_AND_HALVES(Erf, "erf")
+TORCH_MATH_KERNEL(Erf, "erf")
 TORCH_MATH_KERNEL(Sigmoid, "sigmoid")
 #undef TORCH_MATH_KERNEL
-#undef TORCH_MATH_KERNEL_AND_HALVES
 
 }  // namespace HWY_NAMESPACE
 }  // namespace at::native::cpu

@@ -1,5 +1,5 @@
-// Functions of aten/native/ScalarFunctions.h that have vectors: float32 by way of float64, float64 in more digits than
-// it has, and what is exact or cheap in both.
+// Functions of aten/native/ScalarFunctions.h that have vectors: float32 by FloatMath-inl.h or by way of float64,
+// float64 in more digits than it has, and what is exact or cheap in both.
 
 #include <aten/Dispatch.h>
 #include <aten/native/ScalarFormulas.h>
@@ -172,9 +172,11 @@ struct ErfinvInDouble {
     const V one = hn::Set(d, 1.0);
     const V w = hn::Neg(LogInDouble<UnitE>()(d, hn::Mul(hn::Sub(one, x), hn::Add(one, x))));
     const V small = polynomial(d, hn::MulSub(w, hn::Set(d, 1 / 3.25), one), near_zero);
+    // One in a thousand of evenly distributed numbers is not.
+    const auto is_small = hn::And(hn::Lt(w, hn::Set(d, 6.5)), hn::Lt(hn::Abs(x), one));
+    if (HWY_LIKELY(hn::AllTrue(d, is_small))) return hn::Mul(x, small);
     const V root = hn::Mul(hn::Sub(hn::Sqrt(w), hn::Set(d, 3.3)), hn::Set(d, 1 / 0.8));
-    return ends_at_one(d, x,
-                       hn::Mul(x, hn::IfThenElse(hn::Lt(w, hn::Set(d, 6.5)), small, polynomial(d, root, near_one))));
+    return ends_at_one(d, x, hn::Mul(x, hn::IfThenElse(is_small, small, polynomial(d, root, near_one))));
   }
 };
 // For positive x. Up to 8: of a number r from 1 to 3 it is (r - 1) (r - 2) times a polynomial, and what lies between x
@@ -223,19 +225,34 @@ struct LogAddExpInDouble {
     return hn::IfThenElse(hn::Eq(a, a), result, a);
   }
 };
-// What is not for every number: the C library's is asked outside of [low, high].
-#define TORCH_BOUNDED_FUNCTION(Name, name, low, high)                    \
+float tan_of(float x) { return static_cast<float>(std::tan(static_cast<double>(x))); }  // std::tan(x) is an ulp off
+// What is not for every number: a scalar function is asked outside of [low, high].
+#define TORCH_BOUNDED_FUNCTION(Name, name, low, high, value)             \
   struct Name##Function {                                                \
     template <typename D, typename V>                                    \
     HWY_INLINE HWY_ATTR V operator()(D d, V x) const {                   \
-      float (*scalar)(float) = [](float value) -> float { return name(value); }; \
-      return patch_outside(d, x, in_double(d, Name##InDouble(), x), low, high, scalar); \
+      float (*scalar)(float) = [](float argument) -> float { return name(argument); }; \
+      return patch_outside(d, x, value, low, high, scalar);              \
     }                                                                    \
   };
-TORCH_BOUNDED_FUNCTION(Tan, std::tan, -30000.0f, 30000.0f)
-TORCH_BOUNDED_FUNCTION(Lgamma, lgamma_of, std::numeric_limits<float>::min(), std::numeric_limits<float>::max())
-TORCH_BOUNDED_FUNCTION(Sinc, sinc_of, -10000.0f, 10000.0f)
+TORCH_BOUNDED_FUNCTION(Lgamma, lgamma_of, std::numeric_limits<float>::min(), std::numeric_limits<float>::max(),
+                       in_double(d, LgammaInDouble(), x))
+TORCH_BOUNDED_FUNCTION(Sinc, sinc_of, -10000.0f, 10000.0f, in_double(d, SincInDouble(), x))
+TORCH_BOUNDED_FUNCTION(Tan, tan_of, -20000.0f, 20000.0f, TORCH_OF_FLOATS(float_tan(d, x), TanInDouble, x))
 #undef TORCH_BOUNDED_FUNCTION
+#define TORCH_FLOAT_FUNCTION(Name, value)              \
+  struct Name##Function {                              \
+    template <typename D, typename V>                  \
+    HWY_INLINE HWY_ATTR V operator()(D d, V x) const { \
+      return value;                                    \
+    }                                                  \
+  };
+TORCH_FLOAT_FUNCTION(Acos, TORCH_OF_FLOATS(float_arc<false>(d, x), AcosInDouble, x))
+TORCH_FLOAT_FUNCTION(Asin, TORCH_OF_FLOATS(float_arc<true>(d, x), AsinInDouble, x))
+TORCH_FLOAT_FUNCTION(Atan, TORCH_OF_FLOATS(float_atan(d, x), AtanInDouble, x))
+TORCH_FLOAT_FUNCTION(Cosh, TORCH_OF_FLOATS(float_hyperbolic<false>(d, x), CoshInDouble, x))
+TORCH_FLOAT_FUNCTION(Sinh, TORCH_OF_FLOATS(float_hyperbolic<true>(d, x), SinhInDouble, x))
+#undef TORCH_FLOAT_FUNCTION
 // What has vectors for float32 only.
 bool RunUnaryOfFloats(TensorIterator& iter, UnaryFunction function) {
   const auto run = [&](auto operation) {
@@ -243,17 +260,17 @@ bool RunUnaryOfFloats(TensorIterator& iter, UnaryFunction function) {
     return true;
   };
   switch (function) {
-    case UnaryFunction::acos: return run(InDouble<AcosInDouble>());
+    case UnaryFunction::acos: return run(AcosFunction());
     case UnaryFunction::acosh: return run(InDouble<AcoshInDouble>());
     case UnaryFunction::asinh: return run(InDouble<AsinhInDouble>());
     case UnaryFunction::atanh: return run(InDouble<AtanhInDouble>());
     case UnaryFunction::erfinv: return run(InDouble<ErfinvInDouble>());
     case UnaryFunction::lgamma: return run(LgammaFunction());
     case UnaryFunction::sinc: return run(SincFunction());
-    case UnaryFunction::asin: return run(InDouble<AsinInDouble>());
-    case UnaryFunction::atan: return run(InDouble<AtanInDouble>());
-    case UnaryFunction::cosh: return run(InDouble<CoshInDouble>());
-    case UnaryFunction::sinh: return run(InDouble<SinhInDouble>());
+    case UnaryFunction::asin: return run(AsinFunction());
+    case UnaryFunction::atan: return run(AtanFunction());
+    case UnaryFunction::cosh: return run(CoshFunction());
+    case UnaryFunction::sinh: return run(SinhFunction());
     case UnaryFunction::tan: return run(TanFunction());
     default: return false;
   }
@@ -351,7 +368,28 @@ bool RunCheapBinary(TensorIterator& iter, BinaryFunction function) {
   }
 }
 
+template <typename T>
+struct LeftShift {
+  TORCH_SIMD T operator()(T a, T b) const { return bitwise_left_shift_of(a, b); }
+};
+template <typename T>
+struct RightShift {
+  TORCH_SIMD T operator()(T a, T b) const { return bitwise_right_shift_of(a, b); }
+};
+
+bool RunShift(TensorIterator& iter, BinaryFunction function) {
+  dispatch_integral_types(iter.common_dtype(), "shift", [&](auto type) {
+    using T = typename decltype(type)::type;
+    if (function == BinaryFunction::bitwise_left_shift) run_binary<T, T>(iter, LeftShift<T>());
+    else run_binary<T, T>(iter, RightShift<T>());
+  });
+  return true;
+}
+
 bool RunBinary(TensorIterator& iter, BinaryFunction function) {
+  if (function == BinaryFunction::bitwise_left_shift || function == BinaryFunction::bitwise_right_shift) {
+    return RunShift(iter, function);
+  }
   const bool floats = iter.common_dtype() == kFloat;
   if (!floats && iter.common_dtype() != kDouble) return false;
   if (floats ? RunCheapBinary<float>(iter, function) : RunCheapBinary<double>(iter, function)) return true;

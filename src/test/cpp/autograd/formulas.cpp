@@ -405,6 +405,31 @@ TEST(random_numbers_have_no_gradient) {
   }
 }
 
+// F(x; a) of a sample stays what it is: dx/da = -(dF/da) / (dF/dx).
+TEST(random_numbers_follow_their_shapes) {
+  const Tensor a = values({50}, 0.2, 12).requires_grad_();
+  const Tensor shapes = a.detach();
+  const Tensor drawn = at::_standard_gamma(a);
+  drawn.sum().backward();
+  const Tensor x = drawn.detach();
+  const Tensor by_shape = (at::igamma(shapes + 1e-4, x) - at::igamma(shapes - 1e-4, x)) / 2e-4;
+  const Tensor density = ((shapes - 1) * x.log() - x - at::lgamma(shapes)).exp();
+  CHECK(at::allclose(a.grad() * density, -by_shape, 2e-3, 1e-6));
+
+  const Tensor alpha = at::stack({values({50}, 0.2, 12), at::ones({50}, at::kDouble)}, 1).requires_grad_();
+  const Tensor part = at::_sample_dirichlet(alpha).select(1, 0);  // F(x; a) = x^a
+  part.sum().backward();
+  const Tensor first = alpha.detach().select(1, 0);
+  CHECK(at::allclose(alpha.grad().select(1, 0), -part.detach() * part.detach().log() / first, 2e-3, 1e-6));
+
+  const Tensor gamma_slope = at::_standard_gamma_grad(a, x);
+  CHECK_THROWS(c10::NotImplementedError, gamma_slope.sum().backward(),
+               "the derivative for '_standard_gamma_grad' is not implemented.");
+  const Tensor part_slope = at::_dirichlet_grad(part, alpha.select(1, 0), at::sum(alpha, {1}));
+  CHECK_THROWS(c10::NotImplementedError, part_slope.sum().backward(),
+               "the derivative for '_dirichlet_grad' is not implemented.");
+}
+
 TEST(in_place_on_views) {
   run({
       ROW("mul_", INPUTS(values({3, 2}), values({2}, 1, 2)),

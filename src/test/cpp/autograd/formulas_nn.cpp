@@ -134,6 +134,12 @@ TEST(normalisation_of_channels) {
   run({
       ROW("native_batch_norm", INPUTS(batch, weight, bias),
           std::get<0>(at::native_batch_norm(x[0], x[1], x[2], {}, {}, true, 0.1, 1e-3))),
+      ROW("native_group_norm", INPUTS(values({2, 4, 3}), values({4}), values({4})),
+          std::get<0>(at::native_group_norm(x[0], x[1], x[2], 2, 4, 3, 2, 1e-3))),
+      ROW("native_group_norm, mean", INPUTS(values({2, 4, 3})),
+          std::get<1>(at::native_group_norm(x[0], {}, {}, 2, 4, 3, 2, 1e-3))),
+      ROW("native_group_norm, deviation", INPUTS(values({2, 4, 3})),
+          std::get<2>(at::native_group_norm(x[0], {}, {}, 2, 4, 3, 2, 1e-3))),
       ROW("_normalize_rows", INPUTS(values({4, 3}), values({3}), values({3})),
           std::get<0>(at::_normalize_rows(x[0], {3}, x[1], x[2], 1e-3, true))),
       {"_normalize_rows, root mean squares",

@@ -73,6 +73,7 @@ Tensor sinc_backward(const Tensor& grad, const Tensor& self);
 Tensor i1_backward(const Tensor& grad, const Tensor& self, const Tensor& result);
 Tensor i1e_backward(const Tensor& grad, const Tensor& self, const Tensor& result);
 Tensor igamma_slope(const Tensor& self, const Tensor& other);
+Tensor dirichlet_backward(const Tensor& grad, const Tensor& self, const Tensor& result);
 Tensor cumprod_backward(const Tensor& grad, const Tensor& self, int64_t dim, const Tensor& result);
 Tensor logcumsumexp_backward(const Tensor& grad, const Tensor& self, const Tensor& result, int64_t dim);
 Tensor cumulative_extreme_backward(const Tensor& grad, IntArrayRef sizes, const Tensor& indices, int64_t dim);
@@ -157,6 +158,12 @@ Tensor batch_norm_input_backward(const Tensor& grad, const Tensor& input, const 
 Tensor batch_norm_weight_backward(const Tensor& grad, const Tensor& input, const Tensor& mean, const Tensor& invstd,
                                   bool training, double eps);
 Tensor batch_norm_bias_backward(const Tensor& grad);
+Tensor group_norm_input_backward(const std::vector<Tensor>& grads, const Tensor& input, const Tensor& weight,
+                                 const Tensor& mean, const Tensor& invstd, int64_t batch, int64_t channels,
+                                 int64_t elements, int64_t groups, double eps);
+Tensor group_norm_weight_backward(const Tensor& grad, const Tensor& input, const Tensor& mean, const Tensor& invstd,
+                                  int64_t batch, int64_t channels, int64_t elements, int64_t groups, double eps);
+Tensor group_norm_bias_backward(const Tensor& grad, int64_t batch, int64_t channels, int64_t elements);
 Tensor normalize_rows_input_backward(const Tensor& grad, const Tensor& input, at::IntArrayRef normalized_shape,
                                      const Tensor& weight, const Tensor& mean, const Tensor& scale, double eps,
                                      bool centered);

@@ -35,6 +35,11 @@ Tensor igamma_slope(const Tensor& self, const Tensor& other) {
   return ((self - 1) * other.log() - other - self.lgamma()).exp();
 }
 
+Tensor dirichlet_backward(const Tensor& grad, const Tensor& self, const Tensor& result) {
+  const Tensor slope = at::_dirichlet_grad(result, self, at::sum(self, -1, true).expand_as(self));
+  return slope * (grad - at::sum(result * grad, -1, true));
+}
+
 namespace {
 
 Tensor reversed_sum(const Tensor& values, int64_t dim) { return values.flip({dim}).cumsum(dim).flip({dim}); }

@@ -181,6 +181,55 @@ bool has_row_kernels(const Tensor& input) { return !c10::GradMode::is_enabled() 
 
 }  // namespace
 
+namespace {
+
+// As (batch, channels, ...), which it mostly is already.
+Tensor with_channels(const Tensor& input, int64_t batch, int64_t channels, int64_t elements) {
+  const bool has_them = input.dim() >= 2 && input.sizes()[0] == batch && input.sizes()[1] == channels;
+  return has_them ? input : input.reshape({batch, channels, elements});
+}
+
+}  // namespace
+
+Tensor group_norm_input_backward(const std::vector<Tensor>& grads, const Tensor& input, const Tensor& weight,
+                                 const Tensor& mean, const Tensor& invstd, int64_t batch, int64_t channels,
+                                 int64_t elements, int64_t groups, double eps) {
+  const bool is_of_result = grads[0].defined() && !grads[1].defined() && !grads[2].defined();
+  if (is_of_result && !c10::GradMode::is_enabled()) {
+    const Tensor images = with_channels(input, batch, channels, elements);
+    const Tensor grad = with_channels(grads[0], batch, channels, elements);
+    return at::_batch_norm_input_gradient(grad, images, weight, mean, invstd, true).reshape(input.sizes());
+  }
+  const std::vector<int64_t> sizes{batch, groups, channels / groups * elements};
+  const Normalised x = normalise_rows(input.reshape(sizes), {2}, eps, true);
+  Tensor slopes = at::zeros_like(x.values);
+  if (grads[0].defined()) {
+    const Tensor grad = grads[0].reshape({batch, channels, elements});
+    const Tensor weighted = (weight.defined() ? grad * along_channels(weight, grad) : grad).reshape(sizes);
+    slopes = (weighted - weighted.mean({2}, true) - x.values * (weighted * x.values).mean({2}, true)) * x.invstd;
+  }
+  const auto count = static_cast<double>(sizes[2]);
+  if (grads[1].defined()) slopes = slopes + grads[1].reshape({batch, groups, 1}) / count;
+  if (grads[2].defined())
+    slopes = slopes - grads[2].reshape({batch, groups, 1}) * x.values * x.invstd * x.invstd / count;
+  return slopes.reshape(input.sizes());
+}
+
+Tensor group_norm_weight_backward(const Tensor& grad, const Tensor& input, const Tensor& mean, const Tensor& invstd,
+                                  int64_t batch, int64_t channels, int64_t elements, int64_t groups, double eps) {
+  if (!grad.defined()) return {};
+  const Tensor slopes = with_channels(grad, batch, channels, elements);
+  const Tensor images = with_channels(input, batch, channels, elements);
+  if (!c10::GradMode::is_enabled()) return at::_batch_norm_weight_gradient(slopes, images, mean, invstd);
+  const Tensor rows = input.reshape({batch, groups, channels / groups * elements});
+  const Tensor values = normalise_rows(rows, {2}, eps, true).values;
+  return (slopes * values.reshape(images.sizes())).sum(all_but_channels(images));
+}
+
+Tensor group_norm_bias_backward(const Tensor& grad, int64_t batch, int64_t channels, int64_t elements) {
+  return grad.defined() ? batch_norm_bias_backward(with_channels(grad, batch, channels, elements)) : grad;
+}
+
 Tensor normalize_rows_input_backward(const Tensor& grad, const Tensor& input, at::IntArrayRef normalized_shape,
                                      const Tensor& weight, const Tensor& mean, const Tensor& scale, double eps,
                                      bool centered) {

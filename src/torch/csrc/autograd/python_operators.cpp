@@ -42,7 +42,8 @@ PyObject* ask_binary(const Names& names, PyObject* left, PyObject* right) {
   return is_tensor(left) ? ask_method(names.forward, left, right) : ask_method(names.reflected, right, left);
 }
 
-template <Binary operation, const Names& names>
+// `reflected`: for a number on the left and a tensor.
+template <Binary operation, const Names& names, Binary reflected = operation>
 PyObject* binary(PyObject* left, PyObject* right) {
   return guarded([&]() -> PyObject* {
     if (is_overridden(left, right)) return ask_binary(names, left, right);
@@ -52,7 +53,7 @@ PyObject* binary(PyObject* left, PyObject* right) {
         return compute(operation, unpack(left), at::wrapped_scalar_tensor(to_scalar(right), unpack(left).device()));
       }
     } else if (is_plain_number(left)) {
-      return compute(operation, at::wrapped_scalar_tensor(to_scalar(left), unpack(right).device()), unpack(right));
+      return compute(reflected, at::wrapped_scalar_tensor(to_scalar(left), unpack(right).device()), unpack(right));
     }
     Py_RETURN_NOTIMPLEMENTED;
   });
@@ -133,6 +134,9 @@ constexpr Names kAdd{"add", "add"}, kSub{"sub", "__rsub__"}, kMul{"mul", "mul"},
 at::Tensor neg(const at::Tensor& self) { return at::neg(self); }
 at::Tensor abs(const at::Tensor& self) { return at::abs(self); }
 at::Tensor bitwise_not(const at::Tensor& self) { return at::bitwise_not(self); }
+
+// 3 / x is 3 * (1 / x), rounded twice, as in PyTorch: programs get the same digits.
+at::Tensor div_number(const at::Tensor& number, const at::Tensor& tensor) { return at::reciprocal(tensor).mul(number); }
 
 PyObject* matmul(PyObject* left, PyObject* right) {
   return guarded([&]() -> PyObject* {
@@ -243,7 +247,7 @@ PyNumberMethods make_number_methods() {
   methods.nb_add = binary<add, kAdd>;
   methods.nb_subtract = binary<sub, kSub>;
   methods.nb_multiply = binary<mul, kMul>;
-  methods.nb_true_divide = binary<div, kDiv>;
+  methods.nb_true_divide = binary<div, kDiv, div_number>;
   methods.nb_floor_divide = binary<floor_divide, kFloorDivide>;
   methods.nb_remainder = binary<remainder, kRemainder>;
   methods.nb_and = binary<bitwise_and, kAnd>;

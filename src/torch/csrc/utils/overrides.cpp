@@ -2,6 +2,7 @@
 
 #include <torch/csrc/exceptions.h>
 #include <torch/csrc/utils/autocast.h>
+#include <torch/csrc/utils/mode_stack.h>
 
 #include <string>
 #include <utility>
@@ -17,16 +18,10 @@ thread_local Overrides overrides = Overrides::All;
 // Whether the next function written in Python that asks is told that nobody answers
 // (torch.overrides.redispatch_function).
 thread_local bool skips_next = false;
-// Strong references. A thread that ends inside a mode loses them: it has no GIL then.
-thread_local std::vector<PyObject*>* modes = nullptr;
+thread_local ModeStack modes;
 
 PyObject* protocol_name = nullptr;  // "__torch_function__", interned
 PyObject* disabled = nullptr;       // torch._C._disabled_torch_function_impl
-
-std::vector<PyObject*>& mode_stack() {
-  if (!modes) modes = new std::vector<PyObject*>();
-  return *modes;
-}
 
 // Sets this thread's state for a scope.
 class WithOverrides {
@@ -43,12 +38,9 @@ class WithOverrides {
 // Takes the topmost mode away while it answers, so that what it calls reaches the one below.
 class WithoutTopMode {
  public:
-  WithoutTopMode() : mode_(mode_stack().back()) {
-    mode_stack().pop_back();
-    --active_modes;
-  }
+  WithoutTopMode() : mode_(modes.pop()) { --active_modes; }
   ~WithoutTopMode() {
-    mode_stack().push_back(mode_);
+    modes.push(mode_);
     ++active_modes;
   }
   WithoutTopMode(const WithoutTopMode&) = delete;
@@ -112,7 +104,7 @@ Object types_of(const std::vector<PyObject*>& values) {
 [[noreturn]] void raise_unanswered(const std::string& name, PyObject* relevant) {
   std::string message =
       "Multiple dispatch failed for '" + name + "'; all __torch_function__ handlers returned NotImplemented:\n";
-  if (mode_answers()) message += "\n  - mode object of type " + type_name(mode_stack().back());
+  if (mode_answers()) message += "\n  - mode object of type " + type_name(modes.top());
   for (PyObject* value : find_relevant(relevant)) {
     const Object text = Object::steal(checked(PyObject_Repr(reinterpret_cast<PyObject*>(Py_TYPE(value)))));
     message += std::string("\n  - tensor subclass ") + PyUnicode_AsUTF8(text.get());
@@ -138,7 +130,7 @@ PyObject* base_class() { return reinterpret_cast<PyObject*>(tensor_class); }
 
 }  // namespace
 
-bool mode_answers() { return overrides != Overrides::None && modes && !modes->empty(); }
+bool mode_answers() { return overrides != Overrides::None && !modes.empty(); }
 
 bool class_answers(PyObject* value) {
   return !is_plain_type(Py_TYPE(value)) && has_protocol(Py_TYPE(value)) && overrides == Overrides::All;
@@ -311,31 +303,20 @@ PyObject* get_relevant(PyObject*, PyObject* values) {
 
 PyObject* push_mode(PyObject*, PyObject* mode) {
   Py_INCREF(mode);
-  mode_stack().push_back(mode);
+  modes.push(mode);
   ++active_modes;
   return new_none();
 }
 PyObject* pop_mode(PyObject*, PyObject*) {
-  if (mode_stack().empty()) {
-    PyErr_SetString(PyExc_IndexError, "no mode is active");
-    return nullptr;
-  }
-  PyObject* mode = mode_stack().back();
-  mode_stack().pop_back();
-  --active_modes;
-  return mode;
+  return guarded([] {
+    PyObject* mode = modes.pop();
+    --active_modes;
+    return mode;
+  });
 }
-PyObject* count_modes(PyObject*, PyObject*) { return PyLong_FromSize_t(modes ? modes->size() : 0); }
+PyObject* count_modes(PyObject*, PyObject*) { return PyLong_FromSize_t(modes.size()); }
 PyObject* get_mode(PyObject*, PyObject* position) {
-  const Py_ssize_t index = PyLong_AsSsize_t(position);
-  if (index == -1 && PyErr_Occurred()) return nullptr;
-  if (index < 0 || static_cast<size_t>(index) >= mode_stack().size()) {
-    PyErr_SetString(PyExc_IndexError, "there are fewer modes");
-    return nullptr;
-  }
-  PyObject* mode = mode_stack()[static_cast<size_t>(index)];
-  Py_INCREF(mode);
-  return mode;
+  return guarded([&] { return modes.at(position); });
 }
 PyObject* get_state(PyObject*, PyObject*) { return PyLong_FromLong(static_cast<long>(overrides)); }
 PyObject* set_state(PyObject*, PyObject* value) {

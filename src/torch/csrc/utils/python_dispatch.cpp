@@ -4,6 +4,7 @@
 #include <torch/csrc/autograd/python_variable.h>
 #include <torch/csrc/exceptions.h>
 #include <torch/csrc/types.h>
+#include <torch/csrc/utils/mode_stack.h>
 
 #include <aten/Functions.h>
 #include <c10/core/GradMode.h>
@@ -19,8 +20,7 @@ namespace {
 using autograd::dispatch::Argument;
 using autograd::dispatch::Result;
 
-// Strong references. A thread that ends inside a mode loses them: it has no GIL then.
-thread_local std::vector<PyObject*>* modes = nullptr;
+thread_local ModeStack modes;
 // How many _DisableTorchDispatch hold on this thread.
 thread_local int disabled = 0;
 
@@ -34,11 +34,6 @@ class WithoutDispatch {
   WithoutDispatch(const WithoutDispatch&) = delete;
   WithoutDispatch& operator=(const WithoutDispatch&) = delete;
 };
-
-std::vector<PyObject*>& mode_stack() {
-  if (!modes) modes = new std::vector<PyObject*>();
-  return *modes;
-}
 
 // ---- from C++ to Python
 
@@ -195,7 +190,7 @@ void visit_tensors(at::ArrayRef<Argument> arguments, Visit&& visit) {
 }
 
 bool is_asked(at::ArrayRef<Argument> arguments) {
-  if (modes && !modes->empty()) return true;
+  if (!modes.empty()) return true;
   bool found = false;
   visit_tensors(arguments, [&](const at::Tensor& tensor) {
     if (found || !tensor.defined() || !tensor.impl()->pyobj()) return;
@@ -242,30 +237,16 @@ PyObject* disabled_implementation(PyObject*, PyObject* arguments) {
 
 PyObject* push_mode(PyObject*, PyObject* mode) {
   Py_INCREF(mode);
-  mode_stack().push_back(mode);
+  modes.push(mode);
   autograd::dispatch::set_in_use();
   return new_none();
 }
 PyObject* pop_mode(PyObject*, PyObject*) {
-  if (mode_stack().empty()) {
-    PyErr_SetString(PyExc_IndexError, "no mode is active");
-    return nullptr;
-  }
-  PyObject* mode = mode_stack().back();
-  mode_stack().pop_back();
-  return mode;
+  return guarded([] { return modes.pop(); });
 }
-PyObject* count_modes(PyObject*, PyObject*) { return PyLong_FromSize_t(modes ? modes->size() : 0); }
+PyObject* count_modes(PyObject*, PyObject*) { return PyLong_FromSize_t(modes.size()); }
 PyObject* get_mode(PyObject*, PyObject* position) {
-  const Py_ssize_t index = PyLong_AsSsize_t(position);
-  if (index == -1 && PyErr_Occurred()) return nullptr;
-  if (index < 0 || static_cast<size_t>(index) >= mode_stack().size()) {
-    PyErr_SetString(PyExc_IndexError, "there are fewer modes");
-    return nullptr;
-  }
-  PyObject* mode = mode_stack()[static_cast<size_t>(index)];
-  Py_INCREF(mode);
-  return mode;
+  return guarded([&] { return modes.at(position); });
 }
 
 PyObject* answers(PyObject*, PyObject* type) {

@@ -384,17 +384,40 @@ at::TensorOptions Arguments::options(size_t first, std::optional<c10::ScalarType
 }
 
 bool Arguments::is_heavy() const {
-  bool has_tensor = false;
+  const auto is_large = [](const at::Tensor& tensor) { return tensor.numel() > kHeavyElements || tensor.is_cuda(); };
+  // Of a new tensor. What lies on another device may wait for that.
+  const auto are_few = [&](const c10::DimVector& sizes) {
+    int64_t count = 1;
+    for (const int64_t size : sizes) {
+      if (size < 0 || size > kHeavyElements) return false;
+      count *= size;
+      if (count > kHeavyElements) return false;
+    }
+    return !default_device();
+  };
+  bool is_known = false;
   for (size_t index = 0; index < overload_->count; ++index) {
     PyObject* value = values_[index];
-    if (!value) continue;
-    if (overload_->parameters[index].kind == Kind::TensorList) return true;
-    if (overload_->parameters[index].kind != Kind::Tensor || !is_tensor(value)) continue;
-    has_tensor = true;
-    const at::Tensor& tensor = unpack(value);
-    if (tensor.numel() > kHeavyElements || tensor.is_cuda()) return true;
+    if (!value || value == Py_None) continue;
+    const Kind kind = overload_->parameters[index].kind;
+    if (kind == Kind::Tensor && is_tensor(value)) {
+      if (is_large(unpack(value))) return true;
+      is_known = true;
+    } else if (kind == Kind::TensorList) {
+      int64_t elements = 0;
+      for (Py_ssize_t item = 0; item < PySequence_Fast_GET_SIZE(value); ++item) {
+        const at::Tensor& tensor = unpack(PySequence_Fast_ITEMS(value)[item]);
+        elements += tensor.numel();
+        if (elements > kHeavyElements || is_large(tensor)) return true;
+      }
+      is_known = true;
+    } else if (kind == Kind::IntList) {
+      is_known = is_known || are_few(integers(index));
+    } else if (kind == Kind::Device) {
+      return true;
+    }
   }
-  return !has_tensor;
+  return !is_known;
 }
 
 }  // namespace torch::python

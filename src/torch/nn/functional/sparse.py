@@ -39,7 +39,7 @@ def _renormalise(weight: Tensor, indices: Tensor, max_norm: float, norm_type: fl
 
 
 def _look_up(weight: Tensor, input: Tensor, padding_idx: int, by_frequency: bool, sparse: bool) -> Tensor:
-    if sparse and by_frequency:
+    if sparse and by_frequency and weight.requires_grad and torch.is_grad_enabled():
         raise RuntimeError("embedding: scale_grad_by_freq not supported with sparse gradients")
     found = _torch.embedding(weight, input, padding_idx, False, sparse)
     if not by_frequency:
@@ -114,7 +114,7 @@ def embedding_bag(
         )
     if not weight.dim() == 2:
         raise ValueError(f"weight has to be a 2D Tensor, but got Tensor of dimension {weight.dim()}")
-    count = input.numel()
+    count, size = input.numel(), 0
     if input.dim() == 2:
         if offsets is not None:
             raise ValueError(
@@ -142,7 +142,7 @@ def embedding_bag(
             )
         # PyTorch counts to the end even where a last offset is given.
         numbers = torch.arange(count, device=input.device)
-        owners = (numbers.unsqueeze(1) >= offsets[:bags].unsqueeze(0)).sum(1) - 1
+        owners = torch.searchsorted(offsets[:bags].contiguous(), numbers, right=True) - 1
     else:
         raise ValueError(f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.dim()}")
     if mode not in ("sum", "mean", "max"):
@@ -168,15 +168,20 @@ def embedding_bag(
         input, owners = input[kept], owners[kept]
         per_sample_weights = None if per_sample_weights is None else per_sample_weights[kept]
     found = _look_up(weight, input, -1, scale_grad_by_freq, sparse)
+    table = found.view(bags, size, weight.size(1)) if size and padding_idx is None else None  # bags of one size
+    if mode == "max":
+        return _largest(found, owners, bags) if table is None else table.max(1)[0]
+    if weight.dtype in (torch.float16, torch.bfloat16):
+        found = found.float()  # sums are rounded once
     if per_sample_weights is not None:
         found = found * per_sample_weights.unsqueeze(1)
-    if mode == "max":
-        return _largest(found, owners, bags)
-    sums = found.new_zeros((bags, weight.size(1))).index_add(0, owners, found)
-    if mode == "sum":
-        return sums
-    sizes = torch.bincount(owners, minlength=bags).clamp(min=1)
-    return sums / sizes.to(sums.dtype).unsqueeze(1)
+    if table is None:
+        sums = found.new_zeros((bags, weight.size(1))).index_add(0, owners, found)
+    else:
+        sums = found.view(table.shape).sum(1)
+    if mode == "mean":
+        sums = sums / torch.bincount(owners, minlength=bags).clamp(min=1).to(sums.dtype).unsqueeze(1)
+    return sums.to(weight.dtype)
 
 
 def _largest(found: Tensor, owners: Tensor, bags: int) -> Tensor:

@@ -164,6 +164,11 @@ class Module(HooksMixin, StateDictMixin):
                 own[store].pop(name, None)
         own["_non_persistent_buffers_set"].discard(name)
 
+    def __init_subclass__(cls, *args: Any, **kwargs: Any) -> None:
+        super().__init_subclass__(*args, **kwargs)
+        _C._look_up_members(cls)
+
+    # What _look_up_members() has in its place does the same, for the names that are there.
     def __getattr__(self, name: str) -> Any:
         own = self.__dict__
         for store in ("_parameters", "_buffers", "_modules"):
@@ -529,6 +534,9 @@ class Module(HooksMixin, StateDictMixin):
         """Fills what modules pickled by other versions lack."""
         Module.__init__(self)
         self.__dict__.update(state)
+
+
+_C._look_up_members(Module)
 
 
 def _type_name(value: object) -> str:

@@ -1,0 +1,20 @@
+#pragma once
+// Convolutions of few channels, on copies of images that are laid out for them (PhasedImage.h): vectors hold
+// neighbouring places. Images and results are row-major.
+
+#include <aten/native/cpu/ConvolutionGeometry.h>
+
+namespace at::native::cpu {
+
+// `bias` may be null.
+template <typename T>
+void convolve_directly(const ConvolutionGeometry& g, T* out, const T* input, const T* weight, const T* bias);
+
+// The geometry's image is the result, and its windows are the input: with strides, of few channels to read.
+template <typename T>
+void transpose_directly(const ConvolutionGeometry& g, T* out, const T* input, const T* weight, const T* bias);
+
+template <typename T>
+void weight_gradient_directly(const ConvolutionGeometry& g, T* out, const T* grad, const T* input);
+
+}  // namespace at::native::cpu
