@@ -113,7 +113,8 @@ const PluginInfo* cuda_plugin_info() { return plugin().info; }
 
 namespace {
 std::atomic<LinalgLibrary> linalg_library{LinalgLibrary::Default};
-std::atomic<unsigned> product_switches_now{kProductReducedHalf | kProductReducedBFloat16 | kConvolutionTF32};
+std::atomic<unsigned> product_switches_now{kProductReducedHalf | kProductReducedBFloat16 | kConvolutionTF32 | kCudnn};
+std::atomic<int> cudnn_benchmark_limit_now{10};
 }  // namespace
 
 LinalgLibrary preferred_linalg_library() { return linalg_library; }
@@ -129,5 +130,7 @@ void prefer_linalg_library(LinalgLibrary library) {
 
 unsigned product_switches() { return product_switches_now; }
 void set_product_switches(unsigned switches) { product_switches_now = switches; }
+int cudnn_benchmark_limit() { return cudnn_benchmark_limit_now; }
+void set_cudnn_benchmark_limit(int limit) { cudnn_benchmark_limit_now = limit; }
 
 }  // namespace at

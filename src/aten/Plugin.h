@@ -3,6 +3,7 @@
 
 #include <c10/macros/Export.h>
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -16,6 +17,9 @@ struct PluginInfo {
   const char* cuda_version;  // "13.0"
   const char* arch_list;     // "sm_80 sm_90 compute_90"
   bool has_magma;
+  // Of the cuDNN that is there, as cuDNN numbers it; throws Error where it cannot be loaded. Null: the plug-in is built
+  // without.
+  int64_t (*cudnn_version)();
   // Registers the backend and fills the CUDA columns. Returns null, or why the devices cannot be used (static text).
   const char* (*initialize)();
 };
@@ -35,14 +39,27 @@ TORCH_API LinalgLibrary preferred_linalg_library();
 // Throws Error where the plug-in is not there, or is built without that library.
 TORCH_API void prefer_linalg_library(LinalgLibrary library);
 
-// How CUDA devices may save exactness in products and convolutions; at first all but the first, as in PyTorch.
+// How CUDA devices compute products and convolutions.
 enum ProductSwitch : unsigned {
+  // What may save exactness.
   kProductTF32 = 1,
   kProductReducedHalf = 2,
   kProductReducedBFloat16 = 4,
   kConvolutionTF32 = 8,
+  // torch.backends.cudnn: whether cuDNN convolves, tries its algorithms first, takes deterministic ones only.
+  kCudnn = 16,
+  kCudnnBenchmark = 32,
+  kCudnnDeterministic = 64,
+  // With filters of one channel each: always, or never; else with channels last.
+  kCudnnDepthwise = 128,
+  kNativeDepthwise = 256,
+  kDeterministicAlgorithms = 512,  // torch.use_deterministic_algorithms
 };
+// At first the second to the fifth, as in PyTorch.
 TORCH_API unsigned product_switches();
 TORCH_API void set_product_switches(unsigned switches);
+// How many algorithms cuDNN tries, 10 at first; 0: all.
+TORCH_API int cudnn_benchmark_limit();
+TORCH_API void set_cudnn_benchmark_limit(int limit);
 
 }  // namespace at

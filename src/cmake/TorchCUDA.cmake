@@ -1,21 +1,28 @@
 # Finds the CUDA compiler and settles which device code is made; or, for tests, compiles the same files for an emulated device.
 #   TORCH_CUDA_ARCHITECTURES  in TorchCUDAArchitectures.cmake
 #   TORCH_CUDA_MAGMA          factorises by MAGMA, too; ON where its header is found, OFF leaves it out.
+#   TORCH_CUDA_CUDNN          convolves by cuDNN; likewise.
 
 option(TORCH_CUDA_EMULATION "Compile the plug-in for test/cuda_emulation, with the host's compiler" OFF)
-find_path(MAGMA_INCLUDE_DIR magma_v2.h)
-find_library(MAGMA_LIBRARY magma)
-if(TORCH_CUDA_EMULATION OR (MAGMA_INCLUDE_DIR AND MAGMA_LIBRARY))
-  set(magma_is_there ON)
-else()
-  set(magma_is_there OFF)
-endif()
-option(TORCH_CUDA_MAGMA "Factorise by MAGMA, too" ${magma_is_there})
-if(TORCH_CUDA_MAGMA AND NOT magma_is_there)
-  message(FATAL_ERROR "TORCH_CUDA_MAGMA is ON, and there is no magma_v2.h or no libmagma: install MAGMA (libmagma-devel), or set "
-    "CMAKE_PREFIX_PATH to where it is")
-endif()
-message(STATUS "MAGMA: ${TORCH_CUDA_MAGMA}")
+
+# torch_cuda_library(NAME PURPOSE HEADER LIBRARY PACKAGE): an option TORCH_CUDA_NAME, and where the library is.
+function(torch_cuda_library name purpose header library package)
+  find_path(${name}_INCLUDE_DIR ${header} PATH_SUFFIXES targets/x86_64-linux/include)
+  find_library(${name}_LIBRARY ${library})
+  if(TORCH_CUDA_EMULATION OR (${name}_INCLUDE_DIR AND ${name}_LIBRARY))
+    set(is_there ON)
+  else()
+    set(is_there OFF)
+  endif()
+  option(TORCH_CUDA_${name} "${purpose}" ${is_there})
+  if(TORCH_CUDA_${name} AND NOT is_there)
+    message(FATAL_ERROR "TORCH_CUDA_${name} is ON, and there is no ${header} or no lib${library}: install ${package}, or set "
+      "CMAKE_PREFIX_PATH to where it is")
+  endif()
+  message(STATUS "${name}: ${TORCH_CUDA_${name}}")
+endfunction()
+torch_cuda_library(MAGMA "Factorise by MAGMA, too" magma_v2.h magma libmagma-devel)
+torch_cuda_library(CUDNN "Convolve by cuDNN" cudnn.h cudnn cudnn)
 
 if(TORCH_CUDA_EMULATION)
   set(TORCH_CUDA_VERSION "13.0")
@@ -29,13 +36,16 @@ else()
   enable_language(CUDA)
   find_package(CUDAToolkit REQUIRED)
   set(TORCH_CUDA_VERSION "${CUDAToolkit_VERSION_MAJOR}.${CUDAToolkit_VERSION_MINOR}")
-  if(TORCH_CUDA_MAGMA)
-    add_library(MAGMA::magma UNKNOWN IMPORTED)
-    set_target_properties(MAGMA::magma PROPERTIES
-      IMPORTED_LOCATION "${MAGMA_LIBRARY}" INTERFACE_INCLUDE_DIRECTORIES "${MAGMA_INCLUDE_DIR}")
-    # Its headers take in cuBLAS' and cuSPARSE's.
-    target_link_libraries(MAGMA::magma INTERFACE CUDA::toolkit)
-  endif()
+  foreach(library MAGMA::magma CUDNN::cudnn)
+    string(REGEX REPLACE "::.*" "" name ${library})
+    if(TORCH_CUDA_${name})
+      add_library(${library} UNKNOWN IMPORTED)
+      set_target_properties(${library} PROPERTIES
+        IMPORTED_LOCATION "${${name}_LIBRARY}" INTERFACE_INCLUDE_DIRECTORIES "${${name}_INCLUDE_DIR}")
+      # Their headers take in others of CUDA.
+      target_link_libraries(${library} INTERFACE CUDA::toolkit)
+    endif()
+  endforeach()
 endif()
 
 include("${CMAKE_CURRENT_LIST_DIR}/TorchCUDAArchitectures.cmake")

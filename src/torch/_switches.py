@@ -90,17 +90,28 @@ def _use_words() -> None:
 
 
 # The numbers are of aten/Plugin.h, and so are the first settings.
-_PRODUCT_SWITCHES = {"tf32": 1, "reduced_half": 2, "reduced_bfloat16": 4, "convolution_tf32": 8}
-_product_switches = 14
+_PRODUCT_SWITCHES = {
+    "tf32": 1,
+    "reduced_half": 2,
+    "reduced_bfloat16": 4,
+    "convolution_tf32": 8,
+    "cudnn": 16,
+    "cudnn_benchmark": 32,
+    "cudnn_deterministic": 64,
+    "cudnn_depthwise": 128,
+    "native_depthwise": 256,
+    "deterministic_algorithms": 512,
+}
+_product_switches = 30
 
 
 def product_switch(name: str) -> bool:
-    """Whether CUDA devices may save exactness in this way."""
+    """Whether CUDA devices compute products and convolutions in this way."""
     return bool(_product_switches & _PRODUCT_SWITCHES[name])
 
 
 def set_product_switch(name: str, value: bool) -> None:
-    """Lets CUDA devices save exactness in products of matrices, or not."""
+    """Lets CUDA devices compute products and convolutions in this way, or not."""
     global _product_switches
     bit = _PRODUCT_SWITCHES[name]
     _product_switches = _product_switches | bit if value else _product_switches & ~bit
@@ -113,6 +124,7 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
     if not isinstance(mode, bool):
         raise TypeError(f"use_deterministic_algorithms(): argument 'mode' must be bool, not {type(mode).__name__}")
     _deterministic, _warn_only = mode, warn_only
+    set_product_switch("deterministic_algorithms", mode)
 
 
 def are_deterministic_algorithms_enabled() -> bool:

@@ -191,8 +191,9 @@ def test_streams_wait_for_events() -> None:
         lambda x: x.sort(dim=1).values,
         lambda x: x.cumsum(1),
         lambda x: x.unique(),
+        lambda x: torch.nn.functional.conv2d(x.view(1, 1, 12, 12), x[:3, :3].view(1, 1, 3, 3)),
     ],
-    ids=["product", "solver", "spectral", "fft", "sort", "scan", "unique"],
+    ids=["product", "solver", "spectral", "fft", "sort", "scan", "unique", "convolution"],
 )
 def test_libraries_work_on_the_current_stream(compute: Callable[[torch.Tensor], torch.Tensor]) -> None:
     start = torch.eye(12) * 3 + torch.arange(144.0).view(12, 12) / 100

@@ -58,6 +58,32 @@ def test_no_other_devices() -> None:
     assert torch.backends.cuda.matmul.allow_tf32 is False
 
 
+def test_switches_of_cudnn() -> None:
+    """As PyTorch has them without a device: those of the convolution are bools, and the limit is none without cuDNN."""
+    cudnn = torch.backends.cudnn
+    assert (cudnn.version() is None) is not cudnn.is_available()
+    assert cudnn.benchmark_limit == (10 if cudnn.is_available() else None)
+    assert (cudnn.enabled, cudnn.benchmark, cudnn.deterministic) == (True, False, False)
+    assert not cudnn.is_acceptable(torch.ones(2))
+    for name in ("enabled", "benchmark", "deterministic"):
+        with pytest.raises(RuntimeError, match=f"set_{name}_cudnn expects a bool, but got int"):
+            setattr(cudnn, name, 1)
+    for name in ("cudnn", "native", "auto"):
+        cudnn.depthwise_kernel = name
+        assert cudnn.depthwise_kernel == name
+    with pytest.raises(RuntimeError, match="Unknown cuDNN depthwise kernel mode: x"):
+        cudnn.depthwise_kernel = "x"
+    with _switches.kept_fp32_precisions():
+        before = cudnn.set_flags(True, True, 3, True)
+        assert (cudnn.enabled, cudnn.benchmark, cudnn.deterministic) == (True, True, True)
+        assert before[:2] == (True, False)
+        cudnn.set_flags(*before)
+    assert (cudnn.enabled, cudnn.benchmark, cudnn.deterministic) == (True, False, False)
+    with cudnn.flags(enabled=False, deterministic=True):
+        assert (cudnn.enabled, cudnn.deterministic) == (False, True)
+    assert (cudnn.enabled, cudnn.deterministic) == (True, False)
+
+
 def test_switches_are_kept() -> None:
     torch.set_float32_matmul_precision("high")
     assert torch.get_float32_matmul_precision() == "high"

@@ -1,6 +1,7 @@
 // Matrix products by plain loops, in the stream's order.
 
 #include "queue.h"
+#include "tf32.h"
 
 #include <c10/util/Half.h>
 #include <cublas_v2.h>
@@ -8,10 +9,11 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
-#include <cstring>
 #include <type_traits>
 
 namespace {
+
+using cuda_emulation::in_tf32;
 
 cublasHandle_t as_handle(cudaStream_t* stream) { return reinterpret_cast<cublasHandle_t>(stream); }
 cudaStream_t& stream_of(cublasHandle_t handle) { return *reinterpret_cast<cudaStream_t*>(handle); }
@@ -19,15 +21,6 @@ cudaStream_t& stream_of(cublasHandle_t handle) { return *reinterpret_cast<cudaSt
 template <typename T>
 using Wide = std::conditional_t<std::is_same_v<T, cuComplex> || std::is_same_v<T, cuDoubleComplex>,
                                 std::complex<double>, double>;
-
-// Of a float what TF32 keeps: 10 bits behind the point.
-double in_tf32(float x) {
-  uint32_t bits;
-  std::memcpy(&bits, &x, sizeof bits);
-  bits = (bits + 0x1000) & ~uint32_t{0x1fff};
-  std::memcpy(&x, &bits, sizeof bits);
-  return x;
-}
 
 template <typename T>
 Wide<T> widen(T x, bool tf32) {

@@ -28,6 +28,7 @@ CHECKOUT = Path(__file__).resolve().parents[3]
 LIBRARIES = {
     "c10/cuda": ("c10/cuda", "c10_cuda"),
     "aten/native/cuda": ("aten/native/cuda", "torch_cuda"),
+    "aten/native/cuda/dnn": ("aten/native/cuda", "torch_cuda_dnn"),
     "aten/native/cuda/magma": ("aten/native/cuda", "torch_cuda_magma"),
 }
 

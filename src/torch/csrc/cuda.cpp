@@ -59,6 +59,28 @@ PyObject* has_magma(PyObject*, PyObject*) {
     return new_bool(info != nullptr && info->has_magma);
   });
 }
+PyObject* has_cudnn(PyObject*, PyObject*) {
+  return guarded([] {
+    at::cuda_available();
+    const at::PluginInfo* info = at::cuda_plugin_info();
+    return new_bool(info != nullptr && info->cudnn_version != nullptr);
+  });
+}
+PyObject* cudnn_version(PyObject*, PyObject*) {
+  return guarded([]() -> PyObject* {
+    at::cuda_available();
+    const at::PluginInfo* info = at::cuda_plugin_info();
+    if (info == nullptr || info->cudnn_version == nullptr) return new_none();
+    return PyLong_FromLongLong(info->cudnn_version());
+  });
+}
+PyObject* cudnn_benchmark_limit(PyObject*, PyObject*) { return PyLong_FromLong(at::cudnn_benchmark_limit()); }
+PyObject* set_cudnn_benchmark_limit(PyObject*, PyObject* value) {
+  return guarded([&] {
+    at::set_cudnn_benchmark_limit(static_cast<int>(to_integer(value)));
+    return new_none();
+  });
+}
 PyObject* linalg_library(PyObject*, PyObject*) {
   return PyLong_FromLong(static_cast<long>(at::preferred_linalg_library()));
 }
@@ -465,10 +487,14 @@ PyMethodDef cuda_functions[] = {
     {"_cuda_version", version, METH_NOARGS, "The CUDA version of the plug-in, or None."},
     {"_cuda_arch_list", arch_list, METH_NOARGS, "The architectures that the plug-in holds code for."},
     {"_cuda_has_magma", has_magma, METH_NOARGS, "Whether the plug-in is built with MAGMA."},
+    {"_cuda_has_cudnn", has_cudnn, METH_NOARGS, "Whether the plug-in is built with cuDNN."},
+    {"_cuda_cudnn_version", cudnn_version, METH_NOARGS, "The version of cuDNN, which this loads, or None."},
+    {"_cuda_cudnn_benchmark_limit", cudnn_benchmark_limit, METH_NOARGS, "How many algorithms cuDNN tries."},
+    {"_cuda_set_cudnn_benchmark_limit", set_cudnn_benchmark_limit, METH_O, "Says how many; 0: all."},
     {"_cuda_linalg_library", linalg_library, METH_NOARGS, "Who factorises matrices, as a number of aten/Plugin.h."},
     {"_cuda_set_linalg_library", set_linalg_library, METH_O, "Says who is to factorise matrices."},
     {"_cuda_set_product_switches", set_product_switches, METH_O,
-     "How products may save exactness, by the bits of aten/Plugin.h."},
+     "How products and convolutions are computed, by the bits of aten/Plugin.h."},
     {"_cuda_device_count", device_count, METH_NOARGS, "How many devices there are."},
     {"_cuda_current_device", current_device, METH_NOARGS, "The current device's index."},
     {"_cuda_set_device", set_device, METH_O, "Makes a device current."},

@@ -3,6 +3,7 @@
 #include <aten/AbiTag.h>
 #include <aten/Kernels.h>
 #include <aten/Plugin.h>
+#include <aten/native/cuda/cudnn.h>
 #include <c10/cuda/CUDABackend.h>
 
 namespace at::native {
@@ -18,8 +19,10 @@ const char* initialize() {
   return c10::cuda::register_cuda_backend();
 }
 
-constexpr at::PluginInfo kInfo{TORCH_ABI_TAG,        TORCH_VERSION_STRING, TORCH_CUDA_VERSION,
-                               TORCH_CUDA_ARCH_LIST, TORCH_CUDA_MAGMA,     &initialize};
+constexpr at::PluginInfo kInfo{
+    TORCH_ABI_TAG,        TORCH_VERSION_STRING, TORCH_CUDA_VERSION,
+    TORCH_CUDA_ARCH_LIST, TORCH_CUDA_MAGMA,     TORCH_CUDA_CUDNN ? &at::native::cuda::cudnn_version : nullptr,
+    &initialize};
 
 }  // namespace
 

@@ -1,4 +1,5 @@
-// Convolutions: the operands and axes of their products (ImplicitProduct.cuh; matmul.h for kernels of one element).
+// Convolutions: cuDNN's, where it is there and takes them (cudnn.h); else the operands and axes of their products
+// (ImplicitProduct.cuh; matmul.h for kernels of one element).
 
 #include <aten/ATen.h>
 #include <aten/Dispatch.h>
@@ -6,6 +7,7 @@
 #include <aten/Plugin.h>
 #include <aten/native/Dimensions.h>
 #include <aten/native/cuda/ImplicitProduct.cuh>
+#include <aten/native/cuda/cudnn.h>
 #include <aten/native/cuda/matmul.h>
 
 #include <algorithm>
@@ -207,6 +209,13 @@ void dispatch_convolution_types(c10::ScalarType dtype, const char* name, Body&& 
     dispatch_floating_types(dtype, name, body);
 }
 
+void add_bias(const Tensor& out, const Tensor& bias) {
+  if (!bias.defined()) return;
+  DimVector channelwise(out.dim(), 1);
+  channelwise[1] = bias.size(0);
+  Tensor(out).add_(bias.view(channelwise));
+}
+
 template <typename T>
 int64_t pack_of(int64_t groups, int64_t rows) {
   return is_channelwise(groups, rows) ? 1 : kChannelsAtOnce<T>;
@@ -216,6 +225,10 @@ int64_t pack_of(int64_t groups, int64_t rows) {
 
 void convolution_kernel(const Tensor& out, const Tensor& input, const Tensor& weight, const Tensor& bias,
                         IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation, int64_t groups) {
+  if (convolve_by_cudnn(kTorchCudaConvolution, input, weight, out, stride, padding, dilation, groups)) {
+    add_bias(out, bias);
+    return;
+  }
   const Window window(stride, padding, dilation);
   const Tensor filters = volumes(weight);
   if (is_pointwise(filters, window, volumes(out), volumes(input), groups)) {
@@ -238,6 +251,10 @@ void convolution_kernel(const Tensor& out, const Tensor& input, const Tensor& we
 // its own, of the elements that meet it.
 void convolution_transposed_kernel(const Tensor& out, const Tensor& input, const Tensor& weight, const Tensor& bias,
                                    IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation, int64_t groups) {
+  if (convolve_by_cudnn(kTorchCudaImageGradient, out, weight, input, stride, padding, dilation, groups)) {
+    add_bias(out, bias);
+    return;
+  }
   const Window window(stride, padding, dilation);
   const Tensor filters = volumes(weight);
   const Tensor result = volumes(out);
@@ -288,6 +305,7 @@ void convolution_weight_gradient_kernel(const Tensor& out, const Tensor& grad, c
     out.zero_();
     return;
   }
+  if (convolve_by_cudnn(kTorchCudaFilterGradient, input, out, grad, stride, padding, dilation, groups)) return;
   const Window window(stride, padding, dilation);
   const Tensor result = volumes(out);
   if (is_pointwise(result, window, volumes(grad), volumes(input), groups)) {

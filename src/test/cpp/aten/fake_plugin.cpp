@@ -27,7 +27,7 @@ extern "C" __attribute__((visibility("default"))) const at::PluginInfo* torch_pl
 #else
       TORCH_ABI_TAG,
 #endif
-      "0.0.0", "13.0", "sm_80", /*has_magma=*/false, &initialize};
+      "0.0.0", "13.0", "sm_80", /*has_magma=*/false, /*cudnn_version=*/nullptr, &initialize};
   return &info;
 }
 #endif
