@@ -92,9 +92,10 @@ build_libtorch() {
 }
 
 build_libtorch_cuda() {
-  local magma=OFF
+  local magma=OFF cudnn=OFF
   [ ! -e "$PREFIX/include/magma_v2.h" ] || magma=ON
-  configure_and_install CUDA "-DTORCH_CUDA_MAGMA=$magma"
+  [ ! -e "$PREFIX/lib/libcudnn.so" ] || cudnn=ON
+  configure_and_install CUDA "-DTORCH_CUDA_MAGMA=$magma" "-DTORCH_CUDA_CUDNN=$cudnn"
 }
 
 build_libtorch_distributed() {
