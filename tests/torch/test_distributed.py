@@ -116,6 +116,7 @@ def test_stores_wait(store: Any) -> None:
     store.set_timeout(datetime.timedelta(milliseconds=50))
     with pytest.raises(dist.DistStoreError, match="never"):
         store.get("never")
+    store.set_timeout(datetime.timedelta(seconds=30))
     assert store.get("late") == b"v"
 
 

@@ -55,6 +55,13 @@ def test_with_and_without_gradient(name: str, dtype: torch.dtype) -> None:
         assert plain.shape != layout.shape or name.startswith("max") or plain.stride() == layout.stride()
 
 
+@pytest.mark.parametrize("requires_grad", [False, True])
+def test_prelu_of_a_number_is_a_number(requires_grad: bool) -> None:
+    result = functional.prelu(torch.tensor(-2.0, requires_grad=requires_grad), torch.tensor([0.25]))
+    assert result.shape == ()
+    assert result.item() == -0.5
+
+
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16], ids=str)
 def test_bounds_of_halves(dtype: torch.dtype) -> None:
     """hardshrink rounds its bound to the type, threshold does not."""

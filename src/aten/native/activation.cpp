@@ -219,6 +219,8 @@ Tensor prelu(const Tensor& self, const Tensor& weight) {
     DimVector shape(self.dim(), 1);
     shape[1] = channels;
     slope = at::reshape(weight, shape);
+  } else if (self.dim() == 0) {
+    slope = at::reshape(weight, {});
   }
   check_floating(self, "prelu_cpu");
   if (is_computed_at_once(self) && is_computed_at_once(slope) && slope.dtype() == self.dtype()) {
