@@ -1,4 +1,4 @@
-"""Times this torch and another one in one run, turn by turn: calls, kernels, layers, transforms, steps, loading.
+"""Times this torch and another one in one run, turn by turn: calls, kernels, layers, transforms, programs, loading.
 
     ./slipway bench vs_pytorch --peer PYTHON [--quick] [--threads 1 2] [--sections kernels layers] [--match TEXT]
 
@@ -27,7 +27,18 @@ from xml.sax.saxutils import escape
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-SECTIONS = ("calls", "kernels", "layers", "convolutions", "transforms", "steps", "loader", "import", "memory")
+SECTIONS = (
+    "calls",
+    "kernels",
+    "layers",
+    "convolutions",
+    "transforms",
+    "steps",
+    "programs",
+    "loader",
+    "import",
+    "memory",
+)
 QUICK = {"kernels": r", large$|, medium$|, large bfloat16$", "convolutions": r"^(?!.*last).*$"}
 HERE = Path(__file__).resolve().parent
 
@@ -116,7 +127,7 @@ def time_section(settings: Settings, section: str, wanted: re.Pattern[str], thre
     workers[1].ask("section", section)
     for worker in workers:
         worker.ask("threads", threads)
-    clock = 1 if threads == 1 and section != "loader" else 0
+    clock = 1 if threads == 1 and section not in ("programs", "loader") else 0
     for name in names:
         figure = Figure(section, name, threads)
         answers = [worker.ask("prepare", name) for worker in workers]

@@ -444,6 +444,11 @@ def steps(torch: Any) -> Iterator[Case]:
         yield name, partial(_step, torch, make)
 
 
+def programs(torch: Any) -> Iterator[Case]:
+    """Whole programs of other kinds: networks, optimizers, ways to train, loops around data."""
+    yield from import_module("vs_pytorch_programs").programs(torch)
+
+
 def _step(torch: Any, make: Any) -> Work:
     torch.manual_seed(0)
     model, inputs, targets, optimizer_name = make(torch)
@@ -481,7 +486,9 @@ def loader(torch: Any) -> Iterator[Case]:
         yield f"256 images of 3 x 64 x 64 in batches of 64{words}", images
 
 
-SECTIONS = {section.__name__: section for section in (calls, kernels, layers, convolutions, transforms, steps, loader)}
+SECTIONS = {
+    section.__name__: section for section in (calls, kernels, layers, convolutions, transforms, steps, programs, loader)
+}
 
 
 def measure(work: Work, count: int) -> tuple[float, float]:
