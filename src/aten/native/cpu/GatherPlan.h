@@ -90,21 +90,30 @@ class GatherPlan {
   }
 
   const AxisPlan& axis(int dim) const { return axes_[dim]; }
+  const std::array<int64_t, 3>& size() const { return size_; }
   // Whether images are read from a copy with zeros around them, which write_frame makes.
   bool has_frame() const { return has_frame_; }
   int64_t frame_elements() const { return channels_ * axes_[0].extent * axes_[1].extent * axes_[2].extent; }
   // What is read: an image, or its copy.
   const ImageLayout& layout() const { return read_; }
   bool channels_last() const { return channels_last_; }
+  bool reads_channels_last() const { return channels_last_ || is_turned_; }
+
+  // Has write_frame put the channels last, so that a place of all channels is read in one go.
+  void turn_frame() {
+    is_turned_ = !channels_last_;
+    read_ = ImageLayout::of({axes_[0].extent, axes_[1].extent, axes_[2].extent}, channels_, true);
+  }
 
   // Fills a frame from an image: channels [first, last), or all where channels come last.
   template <typename T>
   void write_frame(const T* image, T* frame, int64_t first, int64_t last) const {
-    const int64_t unit = channels_last_ ? channels_ : 1;
+    const int64_t unit = reads_channels_last() ? channels_ : 1;
     const AxisPlan& x = axes_[2];
     const int64_t line = x.extent * unit;
     const int64_t copied = std::clamp<int64_t>(x.extent - x.before, 0, size_[2]) * unit;
-    for (int64_t channel = channels_last_ ? 0 : first; channel < (channels_last_ ? 1 : last); ++channel) {
+    const bool all = reads_channels_last();
+    for (int64_t channel = all ? 0 : first; channel < (all ? 1 : last); ++channel) {
       T* to = frame + channel * read_.channel;
       for (int64_t z = 0; z < axes_[0].extent; ++z) {
         const int64_t from_z = z - axes_[0].before;
@@ -116,7 +125,14 @@ class GatherPlan {
           }
           const T* from = image + channel * source_.channel + source_.at(from_z, from_y, 0);
           std::fill_n(to, x.before * unit, T(0));
-          std::copy_n(from, copied, to + x.before * unit);
+          if (is_turned_) {
+            T* target = to + x.before * unit;
+            for (int64_t place = 0; place < copied / unit; ++place) {
+              for (int64_t i = 0; i < unit; ++i) *target++ = from[i * source_.channel + place];
+            }
+          } else {
+            std::copy_n(from, copied, to + x.before * unit);
+          }
           std::fill(to + x.before * unit + copied, to + line, T(0));
         }
       }
@@ -130,6 +146,7 @@ class GatherPlan {
   bool channels_last_;
   ImageLayout source_;
   bool has_frame_;
+  bool is_turned_ = false;
   ImageLayout read_;
 };
 
@@ -180,6 +197,48 @@ struct GatherPhase {
                           read.at(a.distance + plan.axis(0).before, b.distance + plan.axis(1).before,
                                   c.distance + plan.axis(2).before)});
         }
+      }
+    }
+  }
+
+  // Bit t of each result: whether its tap t reads of the image, and not a 0 around it. For at most 64 taps; the phases
+  // are those that this one was made of.
+  std::vector<uint64_t> find_inside(const GatherPlan& plan, const AxisPlan::Phase& z, const AxisPlan::Phase& y,
+                                    const AxisPlan::Phase& x) const {
+    const std::array<const AxisPlan::Phase*, 3> phases{&z, &y, &x};
+    const auto of_axis = [&](int dim, int64_t i) {
+      uint64_t mask = 0;
+      for (size_t tap = 0; tap < phases[dim]->taps.size(); ++tap) {
+        const int64_t at = i * plan.axis(dim).read_step + phases[dim]->taps[tap].distance;
+        mask |= uint64_t{at >= 0 && at < plan.size()[dim]} << tap;
+      }
+      return mask;
+    };
+    // The mask `inner`, of `size` taps, at each bit of `outer`.
+    const auto spread = [](uint64_t outer, uint64_t inner, size_t size) {
+      uint64_t mask = 0;
+      for (; outer != 0; outer &= outer - 1) mask |= inner << static_cast<size_t>(__builtin_ctzll(outer)) * size;
+      return mask;
+    };
+    std::vector<uint64_t> lines;  // of one line of results
+    for (int64_t k = 0; k < x.count; ++k) lines.push_back(of_axis(2, k));
+    std::vector<uint64_t> inside;
+    for (int64_t i = 0; i < z.count; ++i) {
+      for (int64_t j = 0; j < y.count; ++j) {
+        const uint64_t outer = spread(of_axis(0, i), of_axis(1, j), y.taps.size());
+        for (const uint64_t line : lines) inside.push_back(spread(outer, line, x.taps.size()));
+      }
+    }
+    return inside;
+  }
+
+  // The results of all images of a batch, which lie at these distances: the first image's, then the next one's.
+  void join_images(int64_t images, int64_t read_step, int64_t write_step) {
+    const size_t count = reads.size();
+    for (int64_t image = 1; image < images; ++image) {
+      for (size_t i = 0; i < count; ++i) {
+        reads.push_back(reads[i] + image * read_step);
+        writes.push_back(writes[i] + image * write_step);
       }
     }
   }

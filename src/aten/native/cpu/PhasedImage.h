@@ -4,6 +4,7 @@
 // ends of lines included.
 
 #include <aten/native/cpu/ConvolutionGeometry.h>
+#include <aten/native/cpu/direct_convolution.h>
 
 #include <algorithm>
 #include <vector>
@@ -93,15 +94,23 @@ class PhasedImage {
     for (int64_t z = 0; z < extent_[0]; ++z) {
       const int64_t in_z = z * g_.stride[0] + phase_z - g_.padding[0];
       if (in_z < 0 || in_z >= g_.image[0]) continue;
-      for (int64_t y = 0; y < extent_[1]; ++y) {
-        const int64_t in_y = y * g_.stride[1] + phase_y - g_.padding[1];
-        if (in_y < 0 || in_y >= g_.image[1]) continue;
-        const T* line = from + (in_z * g_.image[1] + in_y) * g_.image[2] + x;
-        T* target = to + z * plane() + y * extent_[2];
+      const int64_t y = phase_y - g_.padding[1];
+      const auto [first, last] = part_inside(y, g_.stride[1], extent_[1], g_.image[1]);
+      const T* plane_from = from + (in_z * g_.image[1] + y) * g_.image[2] + x;
+      T* plane_to = to + z * plane();
+      if (step == 2) {
+        const int64_t line_step = g_.stride[1] * g_.image[2];
+        take_every_second(plane_from + first * line_step + begin * step, line_step, last - first, end - begin,
+                          plane_to + first * extent_[2] + begin, extent_[2]);
+        continue;
+      }
+      for (int64_t i = first; i < last; ++i) {
+        const T* line = plane_from + i * g_.stride[1] * g_.image[2];
+        T* target = plane_to + i * extent_[2];
         if (step == 1) {
           std::copy(line + begin, line + end, target + begin);
         } else {
-          for (int64_t i = begin; i < end; ++i) target[i] = line[i * step];
+          for (int64_t place = begin; place < end; ++place) target[place] = line[place * step];
         }
       }
     }

@@ -1,6 +1,8 @@
 // Compiled once per instruction set. Four outputs by two or four vectors are kept in registers: every vector that is
 // loaded serves four outputs, and every weight all vectors.
 
+#include <cstring>
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "aten/native/cpu/direct_convolution.cpp"
 #include <hwy/foreach_target.h>
@@ -67,54 +69,88 @@ HWY_ATTR void all_outputs(const T* data, const int64_t* offsets, int64_t taps, c
   }
 }
 
-// A vector of places in four lines at a time.
+// Lines of results that are in registers together.
+constexpr int kPlaneLines = hn::MaxLanes(hn::ScalableTag<float>()) == 16 ? 8 : 4;
+
+// Adds `Taps` places of the kernel, each a line below the one before: every line that is loaded serves all of them.
+template <int Lines, int Taps, typename D, typename T, typename V>
+HWY_INLINE HWY_ATTR void add_below(D d, const T* place, int64_t line, const T* weights, int64_t step,
+                                   V (&sums)[Lines]) {
+  V factors[Taps];
+#pragma GCC unroll 7
+  for (int tap = 0; tap < Taps; ++tap) factors[tap] = hn::Set(d, weights[tap * step]);
+#pragma GCC unroll 14
+  for (int row = 0; row < Lines + Taps - 1; ++row) {
+    const V values = hn::LoadU(d, place + row * line);
+#pragma GCC unroll 7
+    for (int tap = 0; tap < Taps; ++tap) {
+      if (row >= tap && row - tap < Lines) sums[row - tap] = hn::MulAdd(values, factors[tap], sums[row - tap]);
+    }
+  }
+}
+
+// A vector of places in some lines at a time.
 template <typename T, int Lines>
-HWY_ATTR void plane_lines(const T* data, const int64_t* offsets, int64_t taps, const T* weights, T start, int64_t line,
+HWY_ATTR void plane_lines(const T* data, const KernelColumns& columns, const T* weights, T start, int64_t line,
                           int64_t width, T* out) {
   const hn::ScalableTag<T> d;
   using V = hn::Vec<decltype(d)>;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const int64_t step = columns.step;
   for (int64_t next = 0; next < width; next += lanes) {
     // The last vector ends with the line, over what the one before wrote.
     const int64_t x = width >= lanes && next + lanes > width ? width - lanes : next;
     V sums[Lines];
-#pragma GCC unroll 4
+#pragma GCC unroll 8
     for (int i = 0; i < Lines; ++i) sums[i] = hn::Set(d, start);
-    for (int64_t tap = 0; tap < taps; ++tap) {
-      const T* place = data + offsets[tap] + x;
-      const V weight = hn::Set(d, weights[tap]);
-#pragma GCC unroll 4
-      for (int i = 0; i < Lines; ++i) sums[i] = hn::MulAdd(hn::LoadU(d, place + i * line), weight, sums[i]);
+    for (const KernelColumns::Part& part : columns.parts) {
+      const T* place = data + part.offset + x;
+      const T* weight = weights + part.tap;
+      switch (part.count) {
+        case 7: add_below<Lines, 7>(d, place, line, weight, step, sums); break;
+        case 5: add_below<Lines, 5>(d, place, line, weight, step, sums); break;
+        case 3: add_below<Lines, 3>(d, place, line, weight, step, sums); break;
+        case 2: add_below<Lines, 2>(d, place, line, weight, step, sums); break;
+        default: add_below<Lines, 1>(d, place, line, weight, step, sums); break;
+      }
     }
-#pragma GCC unroll 4
+#pragma GCC unroll 8
     for (int i = 0; i < Lines; ++i) {
       if (HWY_LIKELY(width >= lanes)) {
         hn::StoreU(sums[i], d, out + i * width + x);
       } else {
         HWY_ALIGN T some[hn::MaxLanes(d)];
         hn::Store(sums[i], d, some);
-        for (int64_t j = 0; j < width; ++j) out[i * width + j] = some[j];
+        std::memcpy(out + i * width, some, static_cast<size_t>(width) * sizeof(T));
       }
     }
   }
 }
 
+// All lines, some of them once more where they are no multiple of what is in registers together.
+template <int Lines, typename T>
+HWY_ATTR void plane_by(const T* data, const KernelColumns& columns, const T* weights, T start, int64_t lines,
+                       int64_t line, int64_t width, T* out) {
+  for (int64_t next = 0; next < lines; next += Lines) {
+    const int64_t y = next + Lines > lines ? lines - Lines : next;
+    plane_lines<T, Lines>(data + y * line, columns, weights, start, line, width, out + y * width);
+  }
+}
+
 template <typename T>
-HWY_ATTR void plane(const T* data, const int64_t* offsets, int64_t taps, const T* weights, T start, int64_t lines,
-                    int64_t line, int64_t width, T* out) {
-  int64_t y = 0;
-  for (; y + 4 <= lines; y += 4)
-    plane_lines<T, 4>(data + y * line, offsets, taps, weights, start, line, width, out + y * width);
-  for (; y < lines; ++y)
-    plane_lines<T, 1>(data + y * line, offsets, taps, weights, start, line, width, out + y * width);
+HWY_ATTR void plane(const T* data, const KernelColumns& columns, const T* weights, T start, int64_t lines, int64_t line,
+                    int64_t width, T* out) {
+  if (lines >= kPlaneLines) plane_by<kPlaneLines>(data, columns, weights, start, lines, line, width, out);
+  else if (lines >= 3) plane_by<3>(data, columns, weights, start, lines, line, width, out);
+  else plane_by<1>(data, columns, weights, start, lines, line, width, out);
 }
-void direct_plane_float(const float* data, const int64_t* offsets, int64_t taps, const float* weights, float start,
+void direct_plane_float(const float* data, const KernelColumns& columns, const float* weights, float start,
                         int64_t lines, int64_t line, int64_t width, float* out) {
-  plane(data, offsets, taps, weights, start, lines, line, width, out);
+  plane(data, columns, weights, start, lines, line, width, out);
 }
-void direct_plane_double(const double* data, const int64_t* offsets, int64_t taps, const double* weights, double start,
-                         int64_t lines, int64_t line, int64_t width, double* out) {
-  plane(data, offsets, taps, weights, start, lines, line, width, out);
+void direct_plane_double(const double* data, const KernelColumns& columns, const double* weights, double start,
+                        int64_t lines, int64_t line, int64_t width, double* out) {
+  plane(data, columns, weights, start, lines, line, width, out);
 }
 
 void direct_convolution_float(const float* data, const int64_t* offsets, int64_t taps, const float* weights,
@@ -124,6 +160,34 @@ void direct_convolution_float(const float* data, const int64_t* offsets, int64_t
 void direct_convolution_double(const double* data, const int64_t* offsets, int64_t taps, const double* weights,
                                const double* start, int64_t outs, double* result) {
   all_outputs(data, offsets, taps, weights, start, outs, result);
+}
+
+template <typename T>
+HWY_ATTR void every_second(const T* from, int64_t from_step, int64_t lines, int64_t count, T* to, int64_t to_step) {
+  const hn::CappedTag<T, 8> d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  for (int64_t y = 0; y < lines; ++y, from += from_step, to += to_step) {
+    hn::Vec<decltype(d)> even, odd;
+    int64_t x = 0;
+    for (; x + lanes < count; x += lanes) {  // the last element that is read lies before one that is wanted
+      hn::LoadInterleaved2(d, from + 2 * x, even, odd);
+      hn::StoreU(even, d, to + x);
+    }
+    if (x >= lanes) {  // the last ones end with the line, over what was written before
+      hn::LoadInterleaved2(d, from + 2 * (count - lanes) - 1, odd, even);
+      hn::StoreU(even, d, to + count - lanes);
+    } else {
+      for (; x < count; ++x) to[x] = from[2 * x];
+    }
+  }
+}
+void every_second_float(const float* from, int64_t from_step, int64_t lines, int64_t count, float* to,
+                        int64_t to_step) {
+  every_second(from, from_step, lines, count, to, to_step);
+}
+void every_second_double(const double* from, int64_t from_step, int64_t lines, int64_t count, double* to,
+                         int64_t to_step) {
+  every_second(from, from_step, lines, count, to, to_step);
 }
 
 // Four outputs and three places in the kernel: twelve sums in registers.
@@ -238,16 +302,46 @@ void direct_convolution(const double* data, const int64_t* offsets, int64_t taps
   HWY_DYNAMIC_DISPATCH(direct_convolution_double)(data, offsets, taps, weights, start, outs, result);
 }
 
+KernelColumns::KernelColumns(const std::vector<int64_t>& offsets, int64_t line) {
+  const auto taps = static_cast<int64_t>(offsets.size());
+  const auto lies_below = [&](int64_t tap) {  // the place `step` taps before
+    return tap >= step && offsets[static_cast<size_t>(tap)] - offsets[static_cast<size_t>(tap - step)] == line;
+  };
+  while (step < taps && !lies_below(step)) ++step;
+  for (int64_t first = 0; first < taps; ++first) {
+    if (lies_below(first)) continue;
+    int64_t left = 1;
+    while (first + left * step < taps && lies_below(first + left * step)) ++left;
+    for (int64_t tap = first; left > 0;) {
+      const int64_t count = left >= 7 ? 7 : left >= 5 ? 5 : left >= 3 ? 3 : left;
+      parts.push_back({offsets[static_cast<size_t>(tap)], tap, count});
+      tap += count * step;
+      left -= count;
+    }
+  }
+}
+
 HWY_EXPORT(direct_plane_float);
 HWY_EXPORT(direct_plane_double);
 
-void direct_plane(const float* data, const int64_t* offsets, int64_t taps, const float* weights, float start,
-                  int64_t lines, int64_t line, int64_t width, float* out) {
-  HWY_DYNAMIC_DISPATCH(direct_plane_float)(data, offsets, taps, weights, start, lines, line, width, out);
+void direct_plane(const float* data, const KernelColumns& columns, const float* weights, float start, int64_t lines,
+                  int64_t line, int64_t width, float* out) {
+  HWY_DYNAMIC_DISPATCH(direct_plane_float)(data, columns, weights, start, lines, line, width, out);
 }
-void direct_plane(const double* data, const int64_t* offsets, int64_t taps, const double* weights, double start,
-                  int64_t lines, int64_t line, int64_t width, double* out) {
-  HWY_DYNAMIC_DISPATCH(direct_plane_double)(data, offsets, taps, weights, start, lines, line, width, out);
+void direct_plane(const double* data, const KernelColumns& columns, const double* weights, double start, int64_t lines,
+                  int64_t line, int64_t width, double* out) {
+  HWY_DYNAMIC_DISPATCH(direct_plane_double)(data, columns, weights, start, lines, line, width, out);
+}
+
+HWY_EXPORT(every_second_float);
+HWY_EXPORT(every_second_double);
+
+void take_every_second(const float* from, int64_t from_step, int64_t lines, int64_t count, float* to, int64_t to_step) {
+  HWY_DYNAMIC_DISPATCH(every_second_float)(from, from_step, lines, count, to, to_step);
+}
+void take_every_second(const double* from, int64_t from_step, int64_t lines, int64_t count, double* to,
+                       int64_t to_step) {
+  HWY_DYNAMIC_DISPATCH(every_second_double)(from, from_step, lines, count, to, to_step);
 }
 
 HWY_EXPORT(direct_weight_gradient_float);

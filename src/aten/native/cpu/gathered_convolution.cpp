@@ -8,6 +8,7 @@
 #include <aten/native/cpu/gathered_products.h>
 
 #include <cstring>
+#include <numeric>
 #include <type_traits>
 
 namespace at::native::cpu {
@@ -22,6 +23,10 @@ constexpr int64_t kBlockRows = 96;            // of a weight's gradient, for one
 constexpr int64_t kGradientPlaces =
     2048;  // places of windows, of one image or several, that a pass over the weight is worth
 constexpr int64_t kTransposedColumns = 64;    // that are written at a time, so that they stay in the first cache
+constexpr int64_t kSortedSources = 64;        // lines of a panel that a tap needs to be worth a pass of its own
+constexpr int64_t kWorthSorting = 25;         // more than a part in so many reads lie around the image
+constexpr int64_t kJoinedBytes = 1 << 24;     // of frames of images that are computed together
+constexpr int64_t kLargeWeight = 1 << 18;     // bytes that are not kept in the cache from one image to the next
 constexpr int64_t kSerialWork = 1 << 17;      // multiplications that waking threads does not pay for
 
 // Of a weight, where element (result channel, line of a panel) of a group lies.
@@ -57,11 +62,20 @@ void write_panel(const T* from, int64_t step, int64_t columns, const std::vector
                  const std::vector<int64_t>& lines, T* panel) {
   const int64_t width = panel_columns<SumOf<T>>();
   const auto depth = static_cast<int64_t>(places.size());
+  constexpr auto kLine = static_cast<int64_t>(64 / sizeof(T));
   if (columns < width) std::fill_n(panel, depth * width, T(0));
   const auto buffer = scratch<T>(kTransposedColumns * width);
   for (int64_t first = 0; first < depth;) {
     int64_t run = 1;  // of places next to each other
     while (first + run < depth && run < kTransposedColumns && places[first + run] == places[first] + run) ++run;
+    // A column's elements are far from the next one's, and come from memory: the processor does not see them coming.
+    if (first + run < depth) {
+      for (int64_t j = 0; j < columns; ++j) {
+        const T* next = from + j * step + places[first + run];
+        const int64_t count = std::min(kTransposedColumns, depth - first - run);
+        for (int64_t i = 0; i < count; i += kLine) __builtin_prefetch(next + i);
+      }
+    }
     bool in_order = true;
     for (int64_t i = 1; i < run; ++i) in_order = in_order && lines[first + i] == lines[first] + i;
     if (in_order) {
@@ -75,15 +89,62 @@ void write_panel(const T* from, int64_t step, int64_t columns, const std::vector
   }
 }
 
+// Lines of a panel that stay in the first cache, and which taps they belong to: one, or all.
+struct PanelPart {
+  int64_t begin, end;
+  uint64_t taps;
+};
+
+void add_parts(std::vector<PanelPart>& parts, int64_t begin, int64_t end, uint64_t taps) {
+  const int64_t count = std::max<int64_t>(1, divide_up(end - begin, kBlockDepth));
+  for (int64_t i = 0; i < count; ++i)
+    parts.push_back({begin + i * (end - begin) / count, begin + (i + 1) * (end - begin) / count, taps});
+}
+
+// Results [first, last) of a phase, which read of the image by the same taps.
+struct ResultClass {
+  int64_t first, last;
+  uint64_t taps;
+};
+
+// Puts results that read by the same taps next to each other; `inside` tells of the first ones, and those of further
+// images read as they do.
+std::vector<ResultClass> sort_results(GatherPhase& phase, const std::vector<uint64_t>& inside) {
+  const auto taps_of = [&](size_t i) { return inside[i % inside.size()]; };
+  std::vector<size_t> order(phase.reads.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return taps_of(a) < taps_of(b); });
+  const auto sort = [&](auto& values) {
+    auto sorted = values;
+    std::transform(order.begin(), order.end(), sorted.begin(), [&](size_t i) { return values[i]; });
+    values = std::move(sorted);
+  };
+  sort(phase.reads);
+  sort(phase.writes);
+  std::vector<ResultClass> classes;
+  const auto count = static_cast<int64_t>(order.size());
+  for (int64_t first = 0; first < count; first = classes.back().last) {
+    ResultClass one{first, first + 1, taps_of(order[static_cast<size_t>(first)])};
+    while (one.last < count && taps_of(order[static_cast<size_t>(one.last)]) == one.taps) ++one.last;
+    classes.push_back(one);
+  }
+  return classes;
+}
+
 // One phase of a convolution, with its part of the weight in panels.
 template <typename T>
 struct PreparedPhase {
   GatherPhase phase;
   std::vector<int64_t> depths;
   std::unique_ptr<T[]> panels;
+  std::vector<PanelPart> parts;
+  std::vector<ResultClass> classes;
 
-  PreparedPhase(GatherPhase given, const GatherPlan& plan, const WeightLayout& layout, int64_t groups, const T* weight)
+  // With `inside` (see GatherPhase), what lies around the image is not multiplied.
+  PreparedPhase(GatherPhase given, const GatherPlan& plan, const WeightLayout& layout, int64_t groups, const T* weight,
+                const std::vector<uint64_t>& inside)
       : phase(std::move(given)) {
+    const bool by_taps = !inside.empty() || plan.reads_channels_last();
     // Panels are written in the order in which the weight lies, and multiplied in that in which the image does.
     std::vector<int64_t> places, lines;
     const auto taps = static_cast<int64_t>(phase.taps.size());
@@ -91,10 +152,18 @@ struct PreparedPhase {
     for (int64_t channel = 0; channel < layout.sources; ++channel) {
       for (int64_t tap = 0; tap < taps; ++tap) {
         places.push_back(channel * layout.source + phase.taps[static_cast<size_t>(tap)].place);
-        lines.push_back(plan.channels_last() ? tap * layout.sources + channel : channel * taps + tap);
+        lines.push_back(by_taps ? tap * layout.sources + channel : channel * taps + tap);
         depths[static_cast<size_t>(lines.back())] =
             channel * plan.layout().channel + phase.taps[static_cast<size_t>(tap)].distance;
       }
+    }
+    if (!inside.empty()) {
+      classes = sort_results(phase, inside);
+      for (int64_t tap = 0; tap < taps; ++tap)
+        add_parts(parts, tap * layout.sources, (tap + 1) * layout.sources, uint64_t{1} << tap);
+    } else {
+      classes.push_back({0, static_cast<int64_t>(phase.reads.size()), ~uint64_t{0}});
+      add_parts(parts, 0, depth(), ~uint64_t{0});
     }
     const int64_t width = panel_columns<SumOf<T>>();
     const int64_t count = divide_up(layout.results, width);
@@ -116,7 +185,7 @@ struct PreparedPhase {
 struct ResultLayout {
   ImageLayout image;
   bool channels_last;
-  bool in_order;  // results next to each other in a phase are so in memory
+  bool in_order;  // results next to each other in a phase, of one image, are so in memory
   int64_t place;  // elements from a place to the next, where channels lie last
 };
 
@@ -126,6 +195,17 @@ void round_numbers(const float* from, int64_t count, uint16_t* to) {
   rounding(reinterpret_cast<char*>(to), sizeof *to, reinterpret_cast<const char*>(from), sizeof *from, count);
 }
 
+// Calls body(first, count) for the results of each image: those that lie next to each other.
+template <typename Body>
+void for_each_line(const int64_t* writes, int64_t count, Body&& body) {
+  for (int64_t first = 0; first < count;) {
+    int64_t end = first + 1;
+    while (end < count && writes[end] == writes[end - 1] + 1) ++end;
+    body(first, end - first);
+    first = end;
+  }
+}
+
 template <typename T>
 void write_results(const T* sums, int64_t count, int64_t columns, const int64_t* writes, const ResultLayout& layout,
                    T* out) {
@@ -133,7 +213,9 @@ void write_results(const T* sums, int64_t count, int64_t columns, const int64_t*
   if (layout.channels_last) {
     for (int64_t i = 0; i < count; ++i) std::copy_n(sums + i * width, columns, out + writes[i]);
   } else if (layout.in_order) {
-    transpose_matrix(sums, width, count, columns, out + writes[0], layout.image.channel);
+    for_each_line(writes, count, [&](int64_t first, int64_t length) {
+      transpose_matrix(sums + first * width, width, length, columns, out + writes[first], layout.image.channel);
+    });
   } else {
     for (int64_t j = 0; j < columns; ++j) {
       T* channel = out + j * layout.image.channel;
@@ -150,8 +232,10 @@ void write_results(const float* sums, int64_t count, int64_t columns, const int6
   if (layout.in_order && !layout.channels_last) {
     std::array<float, kBlockResults * kWidest> turned;
     transpose_matrix(sums, width, count, columns, turned.data(), count);
-    for (int64_t j = 0; j < columns; ++j)
-      round_numbers(turned.data() + j * count, count, out + j * layout.image.channel + writes[0]);
+    for_each_line(writes, count, [&](int64_t first, int64_t length) {
+      for (int64_t j = 0; j < columns; ++j)
+        round_numbers(turned.data() + j * count + first, length, out + j * layout.image.channel + writes[first]);
+    });
     return;
   }
   std::array<uint16_t, kBlockResults * kWidest> rounded;
@@ -177,24 +261,30 @@ void fetch_lines(const T* data, const PreparedPhase<T>& prepared, int64_t block,
   }
 }
 
-// Results [first, last) of a phase, for one image and one group; `sums` has room for a block of all panels.
+// From the first to behind the last.
+struct Range {
+  int64_t first, last;
+};
+
+// Some results of a phase in some channels of a group, whole panels of them or all; `sums` has room for a block of all
+// panels.
 template <typename T, typename Result>
-void compute_results(const PreparedPhase<T>& prepared, int64_t first, int64_t last, const T* data, const T* panels,
-                     int64_t channels, const SumOf<T>* bias, const ResultLayout& layout, SumOf<T>* sums, Result* out) {
+void compute_results(const PreparedPhase<T>& prepared, Range wanted, Range channels, const T* data, const T* panels,
+                     const SumOf<T>* bias, const ResultLayout& layout, SumOf<T>* sums, Result* out) {
   const int64_t width = panel_columns<SumOf<T>>();
   const int64_t depth = prepared.depth();
-  const int64_t chunks = std::max<int64_t>(1, divide_up(depth, kBlockDepth));
-  // Sums of whole vectors in one chunk are written where they belong.
+  const auto& parts = prepared.parts;
+  // Sums of whole vectors in one part are written where they belong.
   const bool in_place =
-      std::is_same_v<Result, SumOf<T>> && layout.channels_last && layout.in_order && chunks == 1 && !bias;
-  for (int64_t block = first; block < last; block += kBlockResults) {
-    const int64_t count = std::min(kBlockResults, last - block);
+      std::is_same_v<Result, SumOf<T>> && layout.channels_last && layout.in_order && parts.size() == 1 &&
+      prepared.classes.size() == 1 && !bias;
+  for (int64_t block = wanted.first; block < wanted.last; block += kBlockResults) {
+    const int64_t count = std::min(kBlockResults, wanted.last - block);
     if (layout.channels_last && prepared.phase.taps.size() == 1) fetch_lines(data, prepared, block, count);
-    for (int64_t chunk = 0; chunk < chunks; ++chunk) {
-      const int64_t begin = chunk * depth / chunks;
-      const int64_t end = (chunk + 1) * depth / chunks;
-      for (int64_t channel = 0; channel < channels; channel += width) {
-        const int64_t columns = std::min(width, channels - channel);
+    for (size_t part = 0; part < parts.size(); ++part) {
+      const auto [begin, end, taps] = parts[part];
+      for (int64_t channel = channels.first; channel < channels.last; channel += width) {
+        const int64_t columns = std::min(width, channels.last - channel);
         if constexpr (std::is_same_v<Result, SumOf<T>>) {
           if (in_place && (columns == width || 2 * columns == width)) {
             add_product<T>(data, prepared.phase.reads.data() + block, count, prepared.depths.data(), depth,
@@ -203,12 +293,22 @@ void compute_results(const PreparedPhase<T>& prepared, int64_t first, int64_t la
             continue;
           }
         }
-        SumOf<T>* to = sums + (chunks > 1 ? channel * kBlockResults : 0);
-        const bool fresh = chunk == 0 && !bias;
-        for (int64_t i = 0; chunk == 0 && bias && i < count; ++i) std::copy_n(bias + channel, columns, to + i * width);
-        add_product<T>(data, prepared.phase.reads.data() + block, count, prepared.depths.data() + begin, end - begin,
-                       {panels + channel * depth + begin * width, width}, columns, {to, width}, fresh);
-        if (chunk == chunks - 1) {
+        SumOf<T>* to = sums + (parts.size() > 1 ? channel * kBlockResults : 0);
+        for (int64_t i = 0; part == 0 && bias && i < count; ++i) std::copy_n(bias + channel, columns, to + i * width);
+        for (const ResultClass& one : prepared.classes) {
+          const int64_t start = std::max(block, one.first);
+          const int64_t rows = std::min(block + count, one.last) - start;
+          if (rows <= 0) continue;
+          SumOf<T>* const own = to + (start - block) * width;
+          if (one.taps == 0 && part == 0 && !bias) std::fill_n(own, rows * width, SumOf<T>(0));
+          if ((one.taps & taps) == 0) continue;
+          // Nothing is there yet before the first part of the first tap.
+          const bool first_part = part == 0 || parts[part - 1].taps != taps;
+          const bool fresh = !bias && (taps == ~uint64_t{0} ? part == 0 : first_part && (one.taps & (taps - 1)) == 0);
+          add_product<T>(data, prepared.phase.reads.data() + start, rows, prepared.depths.data() + begin, end - begin,
+                         {panels + channel * depth + begin * width, width}, columns, {own, width}, fresh);
+        }
+        if (part == parts.size() - 1) {
           write_results(to, count, columns, prepared.phase.writes.data() + block, layout,
                         out + channel * layout.image.channel);
         }
@@ -218,20 +318,48 @@ void compute_results(const PreparedPhase<T>& prepared, int64_t first, int64_t la
 }
 
 template <typename T, typename Result>
-void run_plan(const Geometry& g, const GatherPlan& plan, const std::array<int64_t, 3>& result_size,
+void run_plan(const Geometry& g, GatherPlan plan, const std::array<int64_t, 3>& result_size,
               const WeightLayout& layout, Result* out, const T* input, int64_t image_elements, const T* weight,
               const SumOf<T>* bias) {
   const int64_t result_channels = g.groups * layout.results;
   const ResultLayout results{ImageLayout::of(result_size, result_channels, plan.channels_last()), plan.channels_last(),
                              plan.axis(0).phases.size() * plan.axis(1).phases.size() * plan.axis(2).phases.size() == 1,
                              result_channels};
+  const int64_t frame = plan.has_frame() ? plan.frame_elements() : 0;
+  const int64_t result_elements = result_channels * result_size[0] * result_size[1] * result_size[2];
+  const int64_t weight_bytes = g.groups * layout.results * layout.sources * g.kernel_elements() * int64_t{sizeof(T)};
+  // Small images are computed as one: a large weight is not read again for each, and what they read alike is sorted.
+  const bool joined =
+      g.batch > 1 && weight_bytes > kLargeWeight && result_size[0] * result_size[1] * result_size[2] < kBlockResults;
+  const int64_t most_joined = frame ? std::max<int64_t>(1, kJoinedBytes / (frame * int64_t{sizeof(T)})) : g.batch;
+  if (joined && g.batch > most_joined) {
+    Geometry some = g;
+    for (int64_t first = 0; first < g.batch; first += most_joined) {
+      some.batch = std::min(most_joined, g.batch - first);
+      run_plan(some, plan, result_size, layout, out + first * result_elements, input + first * image_elements,
+               image_elements, weight, bias);
+    }
+    return;
+  }
+  if (joined && plan.has_frame()) plan.turn_frame();
   std::vector<PreparedPhase<T>> phases;
   int64_t work = 0;
   for (const auto& z : plan.axis(0).phases) {
     for (const auto& y : plan.axis(1).phases) {
       for (const auto& x : plan.axis(2).phases) {
-        phases.emplace_back(GatherPhase(plan, z, y, x, g.kernel, results.image), plan, layout, g.groups, weight);
-        work += static_cast<int64_t>(phases.back().phase.reads.size()) * std::max<int64_t>(phases.back().depth(), 1);
+        GatherPhase phase(plan, z, y, x, g.kernel, results.image);
+        const auto taps = static_cast<int64_t>(phase.taps.size());
+        const auto count = static_cast<int64_t>(phase.reads.size());
+        work += count * std::max<int64_t>(layout.sources * taps, 1);
+        std::vector<uint64_t> inside;
+        if (frame && taps <= 64 && layout.sources >= kSortedSources && (joined || count >= kBlockResults)) {
+          inside = phase.find_inside(plan, z, y, x);
+          int64_t read = 0;
+          for (const uint64_t mask : inside) read += __builtin_popcountll(mask);
+          if ((count * taps - read) * kWorthSorting <= count * taps) inside.clear();
+        }
+        if (joined) phase.join_images(g.batch, frame ? frame : image_elements, result_elements);
+        phases.emplace_back(std::move(phase), plan, layout, g.groups, weight, inside);
       }
     }
   }
@@ -239,13 +367,14 @@ void run_plan(const Geometry& g, const GatherPlan& plan, const std::array<int64_
   work *= g.batch * result_channels;
   // An image for each task; where images are too few for the threads, a part of its results,
   // and all frames are made first.
-  const bool few = work > kSerialWork && (g.batch < threads || (g.batch < 4 * threads && g.batch % threads != 0));
-  const int64_t parts = few ? threads : 1;
-  const int64_t frame = plan.has_frame() ? plan.frame_elements() : 0;
+  const int64_t images = joined ? 1 : g.batch;
+  const bool uneven = images < threads || (images < 4 * threads && images % threads != 0);
+  const bool few = joined || (work > kSerialWork && uneven);
+  const int64_t parts = few && work > kSerialWork ? threads : 1;
   const int64_t source_channels = g.groups * layout.sources;
   const auto frames = scratch<T>(few ? g.batch * frame : 0);
   if (few && plan.has_frame()) {
-    const int64_t count = plan.channels_last() ? 1 : source_channels;
+    const int64_t count = plan.reads_channels_last() ? 1 : source_channels;
     const int64_t grain = grain_for(g.batch * frame, g.batch * count, kSerialWork);
     parallel_for(0, g.batch * count, grain, [&](int64_t begin, int64_t end) {
       for (int64_t task = begin; task < end; ++task) {
@@ -256,7 +385,10 @@ void run_plan(const Geometry& g, const GatherPlan& plan, const std::array<int64_
   }
   const int64_t width = panel_columns<SumOf<T>>();
   const int64_t panel_count = divide_up(layout.results, width);
-  parallel_for(0, g.batch * parts, grain_for(work, g.batch * parts, kSerialWork), [&](int64_t begin, int64_t end) {
+  // Where a thread can have panels of its own, it reads a part of the weight, and wrote that itself: what another core
+  // wrote is far away.
+  const bool by_panels = joined && g.groups == 1 && (panel_count % parts == 0 || panel_count >= 4 * parts);
+  parallel_for(0, images * parts, grain_for(work, images * parts, kSerialWork), [&](int64_t begin, int64_t end) {
     const auto own_frame = scratch<T>(few ? 0 : frame);
     const auto sums = scratch<SumOf<T>>(kBlockResults * panel_count * width);
     for (int64_t task = begin; task < end; ++task) {
@@ -272,15 +404,19 @@ void run_plan(const Geometry& g, const GatherPlan& plan, const std::array<int64_
       for (const PreparedPhase<T>& prepared : phases) {
         const auto count = static_cast<int64_t>(prepared.phase.reads.size());
         const int64_t share = divide_up(divide_up(count, parts), panel_rows<SumOf<T>>()) * panel_rows<SumOf<T>>();
-        const int64_t first = std::min(count, part * share);
-        const int64_t last = part == parts - 1 ? count : std::min(count, first + share);
+        Range wanted{std::min(count, part * share), std::min(count, (part + 1) * share)};
+        Range channels{0, layout.results};
+        if (by_panels) {
+          wanted = {0, count};
+          channels = {std::min(layout.results, part * panel_count / parts * width),
+                      std::min(layout.results, (part + 1) * panel_count / parts * width)};
+        }
         for (int64_t group = 0; group < g.groups; ++group) {
           const int64_t channel = group * layout.results;
-          compute_results(prepared, first, last, data + group * layout.sources * plan.layout().channel,
-                          prepared.panels.get() + group * panel_count * width * prepared.depth(), layout.results,
+          compute_results(prepared, wanted, channels, data + group * layout.sources * plan.layout().channel,
+                          prepared.panels.get() + group * panel_count * width * prepared.depth(),
                           bias ? bias + channel : nullptr, results, sums.get(),
-                          out + image * result_channels * result_size[0] * result_size[1] * result_size[2] +
-                              channel * results.image.channel);
+                          out + image * result_elements + channel * results.image.channel);
         }
       }
     }
@@ -454,12 +590,15 @@ void sum_weight_gradient(const Geometry& g, bool channels_last, SumOf<T>* out, c
       }
     });
   }
-  for (int64_t panel = 0; panel < g.groups * panel_count; ++panel) {
-    const int64_t channel = panel % panel_count * width;
-    transpose_matrix(sums.get() + panel * row_count * width, width, row_count,
-                     std::min(width, g.window_channels - channel),
-                     out + (panel / panel_count * g.window_channels + channel) * row_count, row_count);
-  }
+  const int64_t panels = g.groups * panel_count;
+  parallel_for(0, panels, grain_for(panels * row_count * width, panels, kSerialWork), [&](int64_t begin, int64_t end) {
+    for (int64_t panel = begin; panel < end; ++panel) {
+      const int64_t channel = panel % panel_count * width;
+      transpose_matrix(sums.get() + panel * row_count * width, width, row_count,
+                       std::min(width, g.window_channels - channel),
+                       out + (panel / panel_count * g.window_channels + channel) * row_count, row_count);
+    }
+  });
 }
 
 }  // namespace

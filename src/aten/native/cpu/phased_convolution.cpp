@@ -32,6 +32,7 @@ void convolve_directly(const Geometry& g, T* out, const T* input, const T* weigh
       offsets.push_back(c * channel + phase * layout.phase_elements() + elements);
     }
   }
+  const KernelColumns columns(offsets, layout.line());
   // An image and a group for each task; where these are too few, a part of the output channels, too.
   const int64_t pairs = g.batch * g.groups;
   const int64_t parts = std::clamp<int64_t>(divide_up(get_num_threads(), pairs), 1, divide_up(outs, 4));
@@ -59,7 +60,7 @@ void convolve_directly(const Geometry& g, T* out, const T* input, const T* weigh
       T* to = out + (pair * outs + first_out) * g.window_count();
       for (int64_t z = 0; z < g.windows[0] * (outs < kFewOutputs ? count_outs : 0); ++z) {
         const int64_t o = z / g.windows[0];
-        direct_plane(image.get() + z % g.windows[0] * layout.plane(), offsets.data(), taps,
+        direct_plane(image.get() + z % g.windows[0] * layout.plane(), columns,
                      weight + (first_channel + o) * taps, bias ? bias[first_channel + o] : T(0), g.windows[1],
                      layout.line(), g.windows[2], to + z * g.windows[1] * g.windows[2]);
       }
@@ -201,11 +202,11 @@ void transpose_directly(const Geometry& g, T* out, const T* input, const T* weig
                   weight[((group * g.window_channels + source) * g.image_channels + c) * kernel + tap.place]);
             }
           }
+          const KernelColumns columns(offsets, plan.layout().axis[1]);
           for (int64_t z = 0; z < phase.z->count; ++z) {
             const int64_t plane = phase.y->count * phase.x->count;
-            direct_plane(frame.get() + z * plan.layout().axis[0], offsets.data(), static_cast<int64_t>(offsets.size()),
-                         weights.data(), bias ? bias[channel] : T(0), phase.y->count, plan.layout().axis[1],
-                         phase.x->count, results.get());
+            direct_plane(frame.get() + z * plan.layout().axis[0], columns, weights.data(), bias ? bias[channel] : T(0),
+                         phase.y->count, plan.layout().axis[1], phase.x->count, results.get());
             const int64_t* places = phase.all.writes.data() + z * plane;
             for (int64_t y = 0; y < phase.y->count; ++y) {
               T* line = to + places[y * phase.x->count];
