@@ -60,6 +60,7 @@ LATE = frozenset(
         "slipway.source.url",
         "slipway.live",
         "slipway.verify.elf",
+        "slipway.verify.linking",
         "slipway.verify.verifier",
         "slipway.workflows.fleet",
         "slipway.workflows.worker",

@@ -84,6 +84,8 @@ class RecipeSettings:
         runners: by platform, the machine that its jobs in CI run on; without one, slipway's other machines cross over.
         policies: a folder, from the recipe's own, of files such as licences.yaml, which replace slipway's own policies.
         leaves_out: what each output does not read of its sources, as patterns of .gitignore, by the output's name.
+        links: by the output's name, those of the same recipe that it only compiles against and links: it runs nothing
+            of theirs, so that it is not built again as long as headers, symbols and all that is no library's code stay.
         options: short names of variant keys for the command line, by name.
         network: names of the outputs whose scripts and tests use the network.
         wheels: the outputs that `slipway release` makes wheels of, too.
@@ -94,6 +96,7 @@ class RecipeSettings:
     runners: Mapping[str, RunnerSettings] = field(default_factory=dict)
     policies: str | None = None
     leaves_out: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    links: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     options: Mapping[str, VariantOption] = field(default_factory=dict)
     network: tuple[str, ...] = ()
     wheels: Mapping[str, WheelSettings] = field(default_factory=dict)

@@ -19,18 +19,22 @@ SEVERITIES = (ERROR, WARNING, NOTE)
 
 
 class Reason(StrEnum):
-    """Why an output is built, or not."""
+    """Why an output is built, or not.
+
+    `DEPENDS` stands in plans only: what it links is built first, and then it shows.
+    """
 
     NEW = "new"
     CHANGED = "changed"
     UP_TO_DATE = "up to date"
     REBUILT = "rebuilt"
     HANDED_ON = "as handed on"
+    DEPENDS = "depends"
 
     @property
     def builds(self) -> bool:
         """Whether the output is built for this reason; otherwise a package that is there is taken as it is."""
-        return self not in (Reason.UP_TO_DATE, Reason.HANDED_ON)
+        return self not in (Reason.UP_TO_DATE, Reason.HANDED_ON, Reason.DEPENDS)
 
 
 class Phase(StrEnum):

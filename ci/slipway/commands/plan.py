@@ -1,7 +1,8 @@
 """Say for every package whether it is up to date, new, or changed, and what changed.
 
 That is what `slipway ship` with the same options would build, and why: which file was edited, which dependency moved
-from what to what. Nothing is built. With --matrix, all variants are listed instead, in the order in which they are
+from what to what. A package `depends` if it only links one that is to be built: it is built again if that comes with
+another interface. Nothing is built. With --matrix, all variants are listed instead, in the order in which they are
 built, with the variant keys that each package uses, that is, what it would be built again for.
 """
 
@@ -69,7 +70,7 @@ def rows(outputs: Sequence[RenderedOutput], states: Mapping[str, str] | None = N
 
     Args:
         outputs: in build order.
-        states: what is known of each, by `RenderedOutput.key`: up to date, new, changed.
+        states: what is known of each, by `RenderedOutput.key`: up to date, new, changed, depends.
     """
     return [
         {

@@ -45,28 +45,14 @@ class CondaBuildEngine:
 
     def build(self, output: RenderedOutput, context: BuildContext, reporter: Reporter) -> Path:
         """See `slipway.engines.engine.Engine.build`."""
-        conda = shutil.which("conda", path=context.environ.get("PATH"))
-        if conda is None:
-            raise HostError(
-                "`conda` is not on PATH",
-                hint="install conda and conda-build, or use `--engine rattler`, which needs neither",
-            )
-        self._tell_isolation(context.isolation, reporter)
-        check_packages(context.channels)
+        conda = self._find_conda(context, reporter)
         target = context.workspace.work / "conda-build" / output.key
         shutil.rmtree(target, ignore_errors=True)
         target.mkdir(parents=True)
         with scratch_folder("recipe") as folder:
             recipe = write_recipe(output, folder / "recipe").parent
             log = context.workspace.log(output.key)
-            with reporter.task(output.name) as task:
-                proc.run(
-                    command_line(conda, recipe, context, target),
-                    env=environment(output, context) | {"CONDA_PKGS_DIRS": str(folder / "packages")},
-                    what=f"conda build of `{output.name}`",
-                    log=log,
-                    on_line=lambda line: task.update(text=line[:100]),
-                )
+            self._run(command_line(conda, recipe, context, target), folder, output, context, reporter)
         package = target / output.subdir / f"{output.key}.conda"
         if not package.is_file():
             made = sorted(path.name for path in target.glob("*/*.conda"))
@@ -76,6 +62,38 @@ class CondaBuildEngine:
                 hint="the two engines disagree about this recipe: please report it with the recipe",
             )
         return package
+
+    def test(self, package: Path, output: RenderedOutput, context: BuildContext, reporter: Reporter) -> None:
+        """See `slipway.engines.engine.Engine.test`."""
+        conda = self._find_conda(context, reporter)
+        with scratch_folder("test") as folder:
+            words = [conda, "build", "--test", package, *_channel_words(context)]
+            self._run(words, folder, output, context, reporter, append=True)
+
+    def _find_conda(self, context: BuildContext, reporter: Reporter) -> str:
+        conda = shutil.which("conda", path=context.environ.get("PATH"))
+        if conda is None:
+            raise HostError(
+                "`conda` is not on PATH",
+                hint="install conda and conda-build, or use `--engine rattler`, which needs neither",
+            )
+        self._tell_isolation(context.isolation, reporter)
+        check_packages(context.channels)
+        return conda
+
+    def _run(
+        self, words: list[str | Path], folder: Path, output: RenderedOutput, context: BuildContext, reporter: Reporter,
+        *, append: bool = False,
+    ) -> None:  # fmt: skip
+        with reporter.task(output.name) as task:
+            proc.run(
+                words,
+                env=environment(output, context) | {"CONDA_PKGS_DIRS": str(folder / "packages")},
+                what=f"conda build of `{output.name}`",
+                log=context.workspace.log(output.key),
+                append=append,
+                on_line=lambda line: task.update(text=line[:100]),
+            )
 
     def _tell_isolation(self, isolation: Isolation, reporter: Reporter) -> None:
         if isolation is Isolation.REQUIRED:
@@ -112,12 +130,15 @@ def check_packages(channels: Iterable[str]) -> None:
 
 def command_line(conda: str, recipe: Path, context: BuildContext, target: Path) -> list[str | Path]:
     """What is run."""
-    channels = [word for url in context.channels for word in ("--channel", url)]
     return [
         conda, "build", recipe,
         "--output-folder", target,
         "--package-format", "conda",
         "--extra-meta", f"slipway_digest={context.digest}",
         "--no-anaconda-upload",
-        "--override-channels", *channels,
+        *_channel_words(context),
     ]  # fmt: skip
+
+
+def _channel_words(context: BuildContext) -> list[str | Path]:
+    return ["--override-channels", *(word for url in context.channels for word in ("--channel", url))]

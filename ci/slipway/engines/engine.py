@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from slipway.base.paths import Workspace
     from slipway.model import RenderedOutput
 
-FORMAT_VERSION = 6
+FORMAT_VERSION = 7
 """Part of every digest: raise it when an engine starts to build something else from the same input."""
 
 CLOCK_SECONDS = 1_704_067_200
@@ -72,4 +72,11 @@ class Engine(Protocol):
             BuildError: a script or a test failed; the log is in ``context.workspace.log(output.key)``.
             SolveError: an environment has no solution.
             HostError: the engine is not available here.
+        """
+
+    def test(self, package: Path, output: RenderedOutput, context: BuildContext, reporter: Reporter) -> None:
+        """Run the tests that `package`, which was built before, carries: with what the channels have now.
+
+        Raises:
+            BuildError, SolveError, HostError: as for `build`.
         """

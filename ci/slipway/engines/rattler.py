@@ -99,6 +99,15 @@ class RattlerEngine:
                 shutil.rmtree(folder)
             return target
 
+    def test(self, package: Path, output: RenderedOutput, context: BuildContext, reporter: Reporter) -> None:
+        """See `slipway.engines.engine.Engine.test`."""
+        waiting = partial(reporter.line, f"waiting for another slipway that builds `{output.name}` in the same folder")
+        with (
+            build_place(output.name, context.environ, waiting) as folder,
+            self._isolator.sandbox(context.isolation, context.channels, context.environ, reporter) as sandbox,
+        ):
+            _Build(output, context, reporter, folder, None, sandbox).test(package)
+
     def prepare(self, output: RenderedOutput, context: BuildContext, reporter: Reporter) -> None:
         """Bring a build of `output` so far that its script could run, and leave it there; see `debugging`.
 
@@ -200,6 +209,21 @@ class _Build:
                 self._test(package, recipe["tests"], progress)
         return package
 
+    def test(self, package: Path) -> None:
+        """Run the tests of a package that was built before."""
+        tests = to_v1_recipe(self.output, (), self.context.digest, test_tools=self._test_tools())["tests"]
+        if not tests:
+            return
+        with ExitStack() as stack:
+            observer = BuildObserver(self.output.key, self.output.name, self.context.jobs, self.context.journal)
+            stack.callback(observer.stop)
+            copy = self.place / "output" / self.output.subdir / package.name
+            copy_file(package, copy)
+            self._test(copy, tests, BuildProgress(self.output, stack, self.reporter, observer))
+
+    def _test_tools(self) -> Sequence[str]:
+        return test_tools(self.output, self.channels, self.target) if self.is_cross else ()
+
     def _prepare(self) -> dict[str, Any]:
         """Write recipe, sources and script; returns the v1 recipe."""
         output, folder = self.output, self.place / "recipe"
@@ -216,8 +240,7 @@ class _Build:
         script = build_script(output, recipe=folder, jobs=self.context.jobs, unset=found)
         (folder / SCRIPT_NAME).write_text(script, encoding="utf-8")
         check_licence_files(output, folder, sources)
-        tools = test_tools(output, self.channels, self.target) if self.is_cross else ()
-        recipe = to_v1_recipe(output, sources, self.context.digest, self.taken, test_tools=tools)
+        recipe = to_v1_recipe(output, sources, self.context.digest, self.taken, test_tools=self._test_tools())
         # JSON is YAML, and has no surprises
         (folder / "recipe.yaml").write_text(json.dumps(recipe, indent=1), encoding="utf-8")
         return recipe

@@ -79,10 +79,14 @@ class BuildObserver:
             self.phases.append(TimedPhase(self._current, round(self._since, 3), round(now, 3)))
         self._current = None
 
-    def finish(self, output_folder: Path, logs: Path) -> None:
-        """The build ended, well or not: keep what is known."""
+    def stop(self) -> None:
+        """Look no longer, and keep nothing: no build ended."""
         self.sampler.stop()
         self._leave(time.time())
+
+    def finish(self, output_folder: Path, logs: Path) -> None:
+        """The build ended, well or not: keep what is known."""
+        self.stop()
         steps, modules = read_ninja(output_folder / NINJA_FOLDER, self.sampler.peaks)
         record = BuildRecord(
             self.key, self.name, self.jobs, tuple(self.phases), steps, tuple(self.sampler.samples), modules

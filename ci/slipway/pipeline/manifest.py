@@ -19,6 +19,7 @@ from slipway.base.keyed_hash import hash_with_key
 from slipway.base.secrets import redact, redact_values
 from slipway.engines.engine import FORMAT_VERSION
 from slipway.model import META_NAME, RECIPE_SETTINGS, V1_NAME, Source
+from slipway.pipeline.interface import LINKED
 from slipway.recipe.overlay import APPEND, CLOBBER
 from slipway.source.leaves_out import reads_of
 from slipway.source.tree import SourceTree, read_tree
@@ -57,7 +58,8 @@ class Manifest:
         sources: per source entry where it comes from, its ``files`` and its ``patches`` with their fingerprints.
         environments: for ``build`` and ``host``, per package ``[version, build, sha256]``; without the recipe's own.
             For an output with `staging` also for ``top level build`` and ``top level host``.
-        needed: digests of the outputs of the same recipe that this one requires, by key.
+        needed: digests of the outputs of the same recipe that this one requires, by key; of those that it only links
+            the interface, see `slipway.pipeline.interface`.
         variant: the whole variant, of which only what is used counts: it is not part of the digest.
     """
 
@@ -123,7 +125,7 @@ def make_manifest(
     Args:
         engine: name and version of what builds it.
         environments: by name (see `Manifest`), what the solver picks, without the recipe's own outputs.
-        needed: digests of the outputs of the same recipe that this one requires, by key.
+        needed: see `Manifest`.
         read: see `reads_of`.
     """
     rendered = _plain(output)
@@ -212,7 +214,8 @@ def _differences(old: Manifest, new: Manifest) -> Iterator[str]:
     for key in sorted({*old.needed, *new.needed}):
         if old.needed.get(key) != new.needed.get(key):
             state = "added" if key not in old.needed else "removed" if key not in new.needed else "changed"
-            yield f"needs {key}: {state}"
+            linked = state == "changed" and old.needed[key].startswith(LINKED) and new.needed[key].startswith(LINKED)
+            yield f"needs {key}: {'its interface ' if linked else ''}{state}"
     if old.engine != new.engine:
         yield f"engine: {old.engine} -> {new.engine}"
     if old.format != new.format:

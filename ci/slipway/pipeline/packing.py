@@ -2,7 +2,7 @@
 
 Engines note in a package when and in which folder it was built, and list dependencies in a hash table's order. What
 nobody reads goes; the rest is put in order; and the package gets what it was made from
-(`slipway.pipeline.manifest.Manifest`).
+(`slipway.pipeline.manifest.Manifest`) and what others can link of it (`slipway.pipeline.interface`).
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from slipway.base.secrets import redact
 from slipway.channel.package import unpack_package
 from slipway.channel.package_writer import to_json, write_archive
 from slipway.engines.engine import CLOCK_SECONDS
+from slipway.pipeline.interface import INTERFACE_FILE, make_interface
 from slipway.pipeline.manifest import MANIFEST_FILE
 
 if TYPE_CHECKING:
@@ -56,6 +57,9 @@ def finish_package(package: Path, manifest: Manifest) -> None:
         info["hash_input.json"] = to_json(manifest.rendered["hash_input"])
         info["index.json"] = to_json(_steady_index(json.loads(info["index.json"])))
         info[MANIFEST_FILE] = manifest.to_json()
+        interface = make_interface(folder, info)
+        if interface is not None:
+            info[INTERFACE_FILE] = interface
         for path in sorted((folder / "info").rglob("*"), reverse=True):
             path.rmdir() if path.is_dir() and not path.is_symlink() else path.unlink()
         (folder / "info").rmdir()

@@ -30,6 +30,7 @@ from slipway.engines import load_engine
 from slipway.engines.engine import FORMAT_VERSION, BuildContext, Isolation
 from slipway.model import META_NAME, V1_NAME, OutputTest, RenderedOutput, Requirements, RunExports, Source
 from slipway.pipeline.comparison import Difference, compare_trees
+from slipway.pipeline.interface import LINKED, read_interface
 from slipway.pipeline.manifest import MANIFEST_FILE, RENDERED_FILES, Manifest
 from slipway.pipeline.packing import finish_package
 from slipway.request import DEFAULT_RECIPE
@@ -325,13 +326,20 @@ def _find_needed_packages(manifest: Manifest, channel: Channel) -> Iterator[tupl
         found = [
             path
             for path in channel.packages()
-            if path.stem == key and not (indexed and channel.find_damage(path)) and read_package_digest(path) == digest
+            if path.stem == key and not (indexed and channel.find_damage(path)) and _is_needed(path, digest)
         ]
         if not found:
             raise SolveError(
                 f"`{key}`, which it was built with, is not in the channel as it was then", where=str(channel.folder)
             )
         yield found[0].parent.name, found[0]
+
+
+def _is_needed(path: Path, digest: str) -> bool:
+    """Whether the package is the one of `Manifest.needed`; what was only linked may be any with that interface."""
+    if digest.startswith(LINKED):
+        return read_interface(path) == digest.removeprefix(LINKED)
+    return read_package_digest(path) == digest
 
 
 def _differences(first: Path, built: Path) -> tuple[Difference, ...]:

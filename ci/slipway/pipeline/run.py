@@ -24,9 +24,10 @@ from slipway.channel.package import read_paths
 from slipway.engines.engine import BuildContext
 from slipway.model import Artifact, RenderedOutput
 from slipway.observe.history import expected_seconds, jobs_for
+from slipway.pipeline.interface import read_interface
 from slipway.pipeline.judgement import judge_new, judge_reused
 from slipway.pipeline.packing import finish_package
-from slipway.pipeline.plan import PlanInputs, PlannedOutput, make_plan, plan_output
+from slipway.pipeline.plan import PlanInputs, PlannedOutput, make_plan, plan_output, required_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -99,11 +100,13 @@ def _bring_up_to_date(
                 with context.journal.stage(Stage(StageKey.PLAN, planned.output.key)):
                     planned = plan_output(planned.output, done, own_names, inputs)
             context.journal.add(Decided(planned.output.key, planned.reason, planned.shown_changes))
-            artifact = _build(planned, artifacts, context) if planned.reason.builds else _reuse(planned, context)
+            artifact = (
+                _build(planned, artifacts, context) if planned.reason.builds else _reuse(planned, artifacts, context)
+            )
         if artifact.reused:
             judge_reused(artifact, artifacts, context)
         context.journal.add(_describe(artifact))
-        done.append(planned)
+        done.append(replace(planned, package=artifact.path, interface=read_interface(artifact.path)))
         artifacts.append(artifact)
         whole.built(planned.output.key)
     return artifacts
@@ -120,11 +123,34 @@ def _open_channels(context: RunContext) -> None:
         context.reporter.line(f"a package of it is damaged, too: it is now {path.name}")
 
 
-def _reuse(planned: PlannedOutput, context: RunContext) -> Artifact:
+def _reuse(planned: PlannedOutput, earlier: Sequence[Artifact], context: RunContext) -> Artifact:
+    """Take the package as it lies; where it stands on packages that are not published yet, test it with them."""
+    output = planned.output
     assert planned.package is not None
     same = ": made from the same sources, recipe and environments"
     context.reporter.line(f"{planned.reason}{same if planned.reason is Reason.UP_TO_DATE else ''}")
-    return _measure(planned.output, planned.package, 0.0, reused=True)
+    if new := [one for one in _below(output, earlier) if one.path.is_relative_to(context.proved.folder)]:
+        names = ", ".join(one.output.name for one in new)
+        context.reporter.line(f"the interface of what it links is unchanged; tested with the new {names}")
+        _hand_over(output, earlier, context)
+        context.engine.test(planned.package, output, _build_context(planned, context), context.reporter)
+    return _measure(output, planned.package, 0.0, reused=True)
+
+
+def _below(output: RenderedOutput, earlier: Sequence[Artifact]) -> list[Artifact]:
+    """What an output requires of the earlier ones, and what those do."""
+    names, found = required_names(output), list[Artifact]()
+    for artifact in reversed(earlier):
+        if artifact.output.name in names:
+            found.append(artifact)
+            names |= required_names(artifact.output)
+    return found[::-1]
+
+
+def _hand_over(output: RenderedOutput, earlier: Sequence[Artifact], context: RunContext) -> None:
+    """Put the run's packages so far where builds and tests find them."""
+    with context.journal.stage(Stage(StageKey.HAND_OVER, output.key)):
+        context.session.publish((artifact.output.subdir, artifact.path) for artifact in earlier)
 
 
 def _build(planned: PlannedOutput, earlier: Sequence[Artifact], context: RunContext) -> Artifact:
@@ -138,8 +164,7 @@ def _build(planned: PlannedOutput, earlier: Sequence[Artifact], context: RunCont
     for path in planned.damaged:  # nobody may install it meanwhile, nor compare the new one with it
         Channel(path.parents[1]).publish(without=[path])
     stage = context.journal.stage  # these are in the report; on the terminal they would be noise
-    with stage(Stage(StageKey.HAND_OVER, output.key)):
-        context.session.publish((artifact.output.subdir, artifact.path) for artifact in earlier)
+    _hand_over(output, earlier, context)
     built = context.engine.build(output, _build_context(planned, context), context.reporter)
     with stage(Stage(StageKey.FINISH, output.key)):
         finish_package(built, manifest)

@@ -48,6 +48,7 @@ BECAUSE = {
     Reason.REBUILT: "nothing changed, but --rebuild asked for it",
     Reason.UP_TO_DATE: "made from the same sources, recipe and environments",
     Reason.HANDED_ON: "another job built it",
+    Reason.DEPENDS: "what it links is built first",
 }
 """What a decision means, where no cause says more."""
 

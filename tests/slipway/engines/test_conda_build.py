@@ -72,6 +72,17 @@ def test_conda_build_gets_one_output_in_one_variant(fake_conda: BuildContext) ->
         assert "slipway_digest=abc" in words
 
 
+def test_conda_build_tests_what_was_built_before(
+    make_output: Callable[..., RenderedOutput], fake_conda: BuildContext, tmp_path: Path
+) -> None:
+    told = tmp_path / "told"
+    program = Path(str(fake_conda.environ["PATH"])) / "conda"
+    program.write_text(f'#!/bin/sh\necho "$@" > {told}\n', encoding="utf-8")
+    load_engine("conda-build").test(tmp_path / "a.conda", make_output(), fake_conda, NullReporter())
+    words = ["build", "--test", str(tmp_path / "a.conda"), "--override-channels"]
+    assert told.read_text(encoding="utf-8").split() == [*words, "--channel", "file:///c", "--channel", "conda-forge"]
+
+
 def test_conda_build_sees_no_secrets_but_those_that_are_asked_for(
     make_output: Callable[..., RenderedOutput], context: BuildContext
 ) -> None:

@@ -14,7 +14,7 @@ from slipway.base.events import Reason
 from slipway.base.platform import LINUX_64, Platform
 from slipway.channel.environments import Solution
 from slipway.channel.taken import SolvedPackage
-from slipway.model import RenderedOutput, Requirements
+from slipway.model import RECIPE_SETTINGS, RenderedOutput, Requirements
 from slipway.pipeline.manifest import Manifest
 from slipway.pipeline.plan import SHOWN_CHANGES, FoundPackage, Plan, PlanInputs, PlannedOutput, make_plan
 
@@ -130,6 +130,43 @@ def test_a_change_is_named_and_reaches_what_needs_it(
     assert (program.reason, program.changes) == (Reason.CHANGED, ("needs libtoy-1.0-h0123456_0: changed",))
     moved = replace(inputs, solve=solver(cmake="3.31", zlib="1.4"))
     assert "host zlib: 1.3 h_0 -> 1.4 h_0" in make_plan(outputs, moved).outputs[1].changes
+
+
+def test_what_only_links_waits_for_the_interface(
+    outputs: list[RenderedOutput], inputs: PlanInputs, channel: FakeChannel, make_output: MakeOutput
+) -> None:
+    library, program = outputs
+    (program.recipe_dir / RECIPE_SETTINGS).write_text("links:\n  toy: [libtoy]\n", encoding="utf-8")
+    top = make_output("top", requirements=Requirements(run=("toy 1.0",)))
+    three = [library, program, top]
+
+    def put(interface: str | None) -> None:
+        channel.found[library.key] = []
+        channel.put(make_plan(three, inputs).outputs[0])
+        channel.found[library.key][0] = replace(channel.found[library.key][0], interface=interface)
+
+    put("one")
+    for planned in make_plan(three, inputs).outputs[1:]:
+        channel.put(planned)
+    plan = make_plan(three, inputs)
+    assert reasons(plan) == [Reason.UP_TO_DATE] * 3
+    assert plan.outputs[1].manifest is not None
+    assert plan.outputs[1].manifest.needed == {library.key: "interface one"}
+    with (library.recipe_dir / "build.sh").open("a", encoding="utf-8") as stream:
+        stream.write("echo more\n")
+    plan = make_plan(three, inputs)
+    assert reasons(plan) == [Reason.CHANGED, Reason.DEPENDS, Reason.DEPENDS]
+    assert [planned.reason.builds for planned in plan.outputs] == [True, False, False]
+    assert plan.outputs[1].changes == (f"needs {library.key}: built again if that comes with another interface",)
+    assert plan.outputs[2].changes == (f"needs {program.key}: built again if that is",)
+    put("one")
+    assert reasons(make_plan(three, inputs)) == [Reason.UP_TO_DATE] * 3
+    put("two")
+    plan = make_plan(three, inputs)
+    assert reasons(plan) == [Reason.UP_TO_DATE, Reason.CHANGED, Reason.CHANGED]
+    assert plan.outputs[1].changes == (f"needs {library.key}: its interface changed",)
+    put(None)
+    assert make_plan(three, inputs).outputs[1].changes == (f"needs {library.key}: changed",)
 
 
 def test_an_interrupted_run_left_the_newer_one_behind(

@@ -9,7 +9,7 @@ import pytest
 
 from slipway.base.errors import BuildError, VerifyError
 from slipway.base.events import Reason
-from slipway.model import RenderedOutput, Requirements
+from slipway.model import RECIPE_SETTINGS, OutputTest, RenderedOutput, Requirements
 from slipway.pipeline.context import RunContext
 from slipway.pipeline.plan import make_plan
 from slipway.pipeline.run import run
@@ -17,6 +17,7 @@ from slipway.pipeline.run import run
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from conftest import Kit
     from slipway.base.log import Reporter
     from slipway.engines.engine import BuildContext, Engine
 
@@ -37,6 +38,10 @@ class Interfering:
         built = self.engine.build(output, context, reporter)
         self.interfere(output)
         return built
+
+    def test(self, package: Path, output: RenderedOutput, context: BuildContext, reporter: Reporter) -> None:
+        """See `slipway.engines.engine.Engine.test`."""
+        self.engine.test(package, output, context, reporter)
 
 
 def write_script(output: RenderedOutput, text: str) -> None:
@@ -132,3 +137,37 @@ def test_rebuild_builds_what_did_not_change(outputs: list[RenderedOutput], make_
     before = [path.read_bytes() for path in make_context().published.packages()]
     assert [artifact.reused for artifact in run(outputs, make_context(rebuild=True))] == [False, False]
     assert [path.read_bytes() for path in make_context().published.packages()] == before
+
+
+@pytest.fixture
+def linked(make_output: MakeOutput, kit: Kit) -> list[RenderedOutput]:
+    """A library that is copied from beside its recipe, and a program that links it and whose test reads it."""
+    library = make_output("library", script="mkdir -p $PREFIX/lib; cp $RECIPE_DIR/libgood.so $PREFIX/lib\n")
+    (library.recipe_dir / "libgood.so").write_bytes(kit.library("int good(void) { return 1; }"))
+    needs = ("library 1.0 h0123456_0",)
+    program = make_output(
+        "program",
+        requirements=Requirements(host=needs, run=needs),
+        test=OutputTest(commands=("grep -q good $PREFIX/lib/libgood.so", "! grep -q bad_one $PREFIX/lib/libgood.so")),
+    )
+    (program.recipe_dir / RECIPE_SETTINGS).write_text("links:\n  program: [library]\n", encoding="utf-8")
+    write_script(program, "1")
+    return [library, program]
+
+
+def test_what_links_an_unchanged_interface_is_tested_and_not_built(
+    linked: list[RenderedOutput], make_context: MakeContext, kit: Kit
+) -> None:
+    context = make_context()
+    run(linked, context)
+    library = linked[0].recipe_dir / "libgood.so"
+    library.write_bytes(kit.library("int good(void) { return 2; }"))
+    assert [artifact.reused for artifact in run(linked, context)] == [False, True]
+    assert [artifact.reused for artifact in run(linked, context)] == [True, True]
+    before = [path.read_bytes() for path in context.published.packages()]
+    library.write_bytes(kit.library('static const char *volatile t = "bad_one"; int good(void) { return t[1]; }'))
+    with pytest.raises(BuildError):
+        run(linked, context)
+    assert [path.read_bytes() for path in context.published.packages()] == before, "its test failed with the new one"
+    library.write_bytes(kit.library("int good(void) { return 1; } int more(void) { return 2; }"))
+    assert [artifact.reused for artifact in run(linked, context)] == [False, False]
