@@ -63,12 +63,16 @@ HWY_ATTR T dot_run(const T* a, const T* b, int64_t count) {
   return total;
 }
 
-// totals[i] = log(totals[i]); what is behind `count` up to a whole vector has no meaning, before and after.
+// totals[i] = log(totals[i]), of numbers from 1 on and NaN; what is behind `count` up to a whole vector has no meaning,
+// before and after.
 template <typename T>
 HWY_ATTR void take_logarithms(T* totals, int64_t count) {
   const hn::ScalableTag<T> d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  for (int64_t i = 0; i < count; i += lanes) hn::StoreU(log_vector(d, hn::LoadU(d, totals + i)), d, totals + i);
+  for (int64_t i = 0; i < count; i += lanes) {
+    const auto total = hn::LoadU(d, totals + i);
+    hn::StoreU(hn::IfThenElse(hn::Eq(total, total), log_vector(d, total), total), d, totals + i);
+  }
 }
 
 // `width` columns of `size` elements, at most kBlock of them side by side; a row is `step` elements from the next.
