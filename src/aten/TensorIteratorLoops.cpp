@@ -122,6 +122,7 @@ void TensorIterator::run_loop(Loop loop, void* context, int64_t grain_size) cons
   TensorIterator wide(*this);
   wide.shape_[0] *= fold;
   wide.shape_[1] /= fold;
+  constexpr int64_t kLine = 64;  // bytes that vectors are aligned to
   std::array<std::vector<char>, kMaxOperands> tiles;
   for (int i = 0; i < count_; ++i) {
     Operand& operand = wide.operands_[i];
@@ -131,11 +132,16 @@ void TensorIterator::run_loop(Loop loop, void* context, int64_t grain_size) cons
     }
     const ScalarType dtype = operand.memory_dtype == ScalarType::Undefined ? operand.dtype : operand.memory_dtype;
     const auto size = static_cast<int64_t>(c10::element_size(dtype));
-    tiles[i].resize(static_cast<size_t>(size * wide.shape_[0]));
-    for (int64_t j = 0; j < wide.shape_[0]; ++j) {
-      std::memcpy(tiles[i].data() + j * size, data(i) + j % shape_[0] * operand.strides[0], static_cast<size_t>(size));
+    const int64_t bytes = size * wide.shape_[0];
+    tiles[i].resize(static_cast<size_t>(bytes + kLine));
+    char* const tile = tiles[i].data() + (-reinterpret_cast<intptr_t>(tiles[i].data()) & (kLine - 1));
+    for (int64_t j = 0; j < shape_[0]; ++j) {
+      std::memcpy(tile + j * size, data(i) + j * operand.strides[0], static_cast<size_t>(size));
     }
-    operand.data = tiles[i].data();
+    for (int64_t done = shape_[0] * size; done < bytes; done *= 2) {
+      std::memcpy(tile + done, tile, static_cast<size_t>(std::min(done, bytes - done)));
+    }
+    operand.data = tile;
     operand.strides[0] = size;
   }
   run(wide);
@@ -182,7 +188,8 @@ struct RowConverter {
     static_cast<const RowConverter*>(self)->run(data, strides, count);
   }
   void run(char** data, const int64_t* strides, int64_t row) const {
-    alignas(64) char buffers[TensorIterator::kMaxOperands][kConvertedRow * sizeof(c10::complex<double>)];
+    // Not a multiple of 4096 bytes apart: processors take such addresses for the same, and wait.
+    alignas(64) char buffers[TensorIterator::kMaxOperands][kConvertedRow * sizeof(c10::complex<double>) + 320];
     char* given[TensorIterator::kMaxOperands];
     int64_t steps[TensorIterator::kMaxOperands];
     for (int64_t done = 0; done < row; done += kConvertedRow) {
@@ -246,6 +253,8 @@ struct ShortRows {
         Word repeated[kVector / size];
         std::fill_n(repeated, kVector / size, *reinterpret_cast<const Word*>(from));
         for (int64_t byte = 0; byte < length * size; byte += kVector) std::memcpy(to + byte, repeated, kVector);
+      } else if (step == size) {
+        std::memcpy(to, from, static_cast<size_t>(length * size));
       } else {
         for (int64_t i = 0; i < length; ++i)
           reinterpret_cast<Word*>(to)[i] = *reinterpret_cast<const Word*>(from + i * step);

@@ -31,6 +31,8 @@ def test_any_length(n: int) -> None:
     _close(fft.fft(z), _by_definition(z), 1e-10)
     _close(fft.ifft(z), _by_definition(z, inverse=True) / n, 1e-10)
     _close(fft.fft(x), _by_definition(x), 1e-10)
+    _close(fft.ifft(x), _by_definition(x, inverse=True) / n, 1e-10)
+    _close(fft.fft(x, dim=0), fft.fft(x.to(torch.complex128), dim=0))
     _close(fft.rfft(x), _by_definition(x)[:, : n // 2 + 1], 1e-10)
     _close(fft.irfft(fft.rfft(x), n), x)
     _close(fft.ihfft(x), _by_definition(x, inverse=True)[:, : n // 2 + 1] / n, 1e-10)

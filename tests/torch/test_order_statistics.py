@@ -77,3 +77,24 @@ def test_gradients_go_to_the_chosen_elements() -> None:
         (gradient,) = torch.autograd.grad(values.sum(), rows)
         expected = torch.zeros_like(gradient).scatter_(1, indices.reshape(3, 1), 1)
         assert torch.equal(gradient, expected)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
+def test_histograms_of_many(dtype: torch.dtype, threads: int) -> None:
+    torch.manual_seed(0)
+    values = torch.randn(200_000, dtype=dtype)
+    values[5], values[6], values[7] = float("nan"), -2.0, 2.0
+    edges = torch.linspace(-2, 2, 51, dtype=dtype)
+    inside = values[(values >= -2) & (values <= 2)]
+    bins = (torch.searchsorted(edges, inside, right=True) - 1).clamp(max=49)
+    uneven = edges.sign() * edges.abs().sqrt()
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads)
+    try:
+        assert torch.equal(torch.histc(values, 50, -2, 2).long(), torch.bincount(bins, minlength=50))
+        counted = torch.histogram(values, uneven)[0].long()
+    finally:
+        torch.set_num_threads(before)
+    for low, high, count in zip(uneven[:-2], uneven[1:-1], counted, strict=False):
+        assert ((values >= low) & (values < high)).sum() == count

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 
 import pytest
 
@@ -45,7 +46,7 @@ def test_transposed_copies(rows: int, columns: int, dtype: torch.dtype) -> None:
 
 
 @pytest.mark.parametrize("dtype", WORDS, ids=str)
-@pytest.mark.parametrize("length", [1, 2, 3, 5, 9, 16, 31])
+@pytest.mark.parametrize("length", [1, 2, 3, 5, 9, 16, 31, 33, 57, 64, 65])
 def test_copies_of_short_rows(length: int, dtype: torch.dtype) -> None:
     line = torch.arange(200).to(dtype)
     assert line.unfold(0, length, 3).contiguous().tolist() == [
@@ -53,6 +54,10 @@ def test_copies_of_short_rows(length: int, dtype: torch.dtype) -> None:
     ]
     column = line[:, None].expand(200, length).contiguous()
     assert all(row == [number] * length for row, number in zip(column.tolist(), line.tolist(), strict=True))
+    rows = torch.arange(40 * length).view(40, length).to(dtype)
+    assert rows.flip(1).tolist() == [row[::-1] for row in rows.tolist()]
+    several = rows[:, None].expand(40, 3, length).contiguous()
+    assert several.tolist() == [[row] * 3 for row in rows.tolist()]
 
 
 @pytest.mark.parametrize("source", NUMBERS, ids=str)
@@ -105,6 +110,115 @@ def test_reductions_of_few(shape: tuple[int, ...], dtype: torch.dtype) -> None:
                 found = layout.max(dim)
                 assert torch.equal(found.values.double(), largest)
                 assert torch.equal(layout.gather(dim, found.indices.unsqueeze(dim)).squeeze(dim), found.values)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16, torch.float16], ids=str)
+@pytest.mark.parametrize("length", [1, 7, 15, 16, 17, 31, 33, 63, 64, 65, 130, 256, 257, 1025])
+def test_reductions_of_rows_that_end_anywhere(length: int, dtype: torch.dtype) -> None:
+    torch.manual_seed(0)
+    rows = (torch.randint(-16, 17, (40, length)) / 4).to(dtype)  # whose sums are exact
+    exact = rows.double()
+    for shape in ((40, length), (20, 2, length)):
+        layout, wide = (values.view(shape).transpose(0, -2) for values in (rows, exact))
+        total = torch.zeros(wide.shape[:-1], dtype=torch.float64)
+        for i in range(length):
+            total = total + wide[..., i]
+        assert torch.equal(layout.sum(-1), total.to(dtype))
+        assert torch.equal(layout.amax(-1).double(), wide.sort(-1).values[..., -1])
+        assert torch.equal(layout.amin(-1).double(), wide.sort(-1).values[..., 0])
+    columns = rows.t().contiguous()
+    assert torch.equal(columns.sum(0), rows.sum(1))
+    assert torch.equal(columns.amax(0), rows.amax(1))
+    for place in {0, length // 2, length - 1}:  # what is no number is the result, wherever it is
+        for number, largest in ((float("nan"), float("nan")), (float("inf"), float("inf"))):
+            changed = rows.clone()
+            changed[3, place] = number
+            for found in (changed.amax(1), changed.t().contiguous().amax(0), changed.sum(1)):
+                assert str(found[3].item()) == str(largest)
+                assert found.isfinite().sum() == 39
+
+
+@pytest.mark.parametrize("dtype", [torch.int64, torch.complex64, torch.complex128], ids=str)
+@pytest.mark.parametrize("length", [1, 8, 15, 16, 17, 40, 300])
+def test_products_of_rows(length: int, dtype: torch.dtype) -> None:
+    torch.manual_seed(0)
+    rows = torch.randint(1, 3, (9, length)).to(dtype)
+    rows = 1j**rows if dtype.is_complex else 2 * rows - 3
+    expected = rows[:, 0].clone()
+    for i in range(1, length):
+        expected = expected * rows[:, i]
+    torch.testing.assert_close(rows.prod(1), expected)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16], ids=str)
+@pytest.mark.parametrize(
+    "shape", [(3000, 1), (700, 2), (1025, 3), (70, 16), (70, 17), (9, 33), (5, 19, 17), (2, 8, 1030)]
+)
+def test_softmax_of_few(shape: tuple[int, ...], dtype: torch.dtype) -> None:
+    torch.manual_seed(0)
+    given = (torch.randn(shape) * 3).to(dtype)
+    given[0, 0] = -float("inf")
+    given[1, 0] = float("nan")
+    given[-1, -1] = float("inf")
+    wide = given.double()
+    ratio = (wide - wide.amax(1, True)).exp()
+    ratio = ratio / ratio.sum(1, True)
+    torch.testing.assert_close(given.softmax(1), ratio.to(dtype), equal_nan=True)
+    torch.testing.assert_close(given.log_softmax(1), ratio.log().to(dtype), equal_nan=True)
+
+
+@pytest.mark.parametrize("dtype", WORDS, ids=str)
+@pytest.mark.parametrize("dim", [0, 1, 2, 3])
+def test_joined_rows(dim: int, dtype: torch.dtype) -> None:
+    sizes = [[3, 4, 5, 6] for _ in range(3)]
+    for size, length in zip(sizes, (2, 0, 3), strict=True):
+        size[dim] = length
+    parts = [numbers(*size, dtype=dtype) for size in sizes]
+    for layout in (torch.contiguous_format, torch.channels_last):
+        given = [part.to(memory_format=layout) for part in parts if part.numel() or layout == torch.contiguous_format]
+        joined = torch.cat(given, dim)
+        assert joined.is_contiguous(memory_format=layout)
+        assert torch.equal(joined.narrow(dim, 0, 2), parts[0])
+        assert torch.equal(joined.narrow(dim, 2, 3), parts[2])
+    assert torch.equal(torch.cat([parts[0], parts[2].to(memory_format=torch.channels_last)], dim), joined)
+
+
+def test_elements_of_a_vector_by_index() -> None:
+    line = torch.arange(100.0)
+    index = torch.tensor([[3, -1], [-100, 99]])
+    for vector in (line, torch.arange(200.0)[::2] / 2, torch.arange(100.0).flip(0).flip(0)):
+        assert vector[index].tolist() == [[3.0, 99.0], [0.0, 99.0]]
+        assert vector.take(index).tolist() == [[3.0, 99.0], [0.0, 99.0]]
+        for outside in (100, -101):
+            with pytest.raises(IndexError, match=f"index {outside} is out of bounds for dimension 0 with size 100"):
+                vector[torch.tensor([0, outside])]
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.int64, torch.uint8], ids=str)
+def test_index_add_of_a_vector(dtype: torch.dtype) -> None:
+    target, places = torch.arange(5).to(dtype), torch.tensor([4, 0, 4, 4])
+    expected = torch.tensor([2, 1, 2, 3, 12]).to(dtype)
+    assert torch.equal(target.index_add(0, places, torch.tensor([1, 2, 3, 4]).to(dtype)), expected)
+    doubled = target.index_add(0, places.int(), torch.tensor([1, 2, 3, 4]).to(dtype), alpha=2)
+    assert torch.equal(doubled, expected * 2 - target)
+    target[::2].index_add_(0, torch.tensor([2, 1]), torch.tensor([5, 6]).to(dtype))
+    assert target.tolist() == [0, 1, 8, 3, 9]
+
+
+@pytest.mark.parametrize("dtype", [torch.complex64, torch.complex128], ids=str)
+def test_magnitudes_angles_and_reciprocals(dtype: torch.dtype) -> None:
+    inf, nan = float("inf"), float("nan")
+    parts = (0.0, -0.0, 1.0, -3.0, 1e-30, 1e30, inf, -inf, nan)
+    given = torch.tensor([complex(a, b) for a in parts for b in parts], dtype=dtype)
+    for layout in (given, given.repeat(2)[::2].contiguous(), given.view(9, 9).t()):
+        flat = layout.reshape(-1)
+        for size, angle, number in zip(
+            layout.abs().flatten().tolist(), layout.angle().flatten().tolist(), flat.tolist(), strict=True
+        ):
+            assert size == pytest.approx(math.hypot(number.real, number.imag), rel=1e-6, nan_ok=True)
+            assert angle == pytest.approx(math.atan2(number.imag, number.real), rel=1e-6, nan_ok=True)
+        one = torch.ones((), dtype=dtype)
+        torch.testing.assert_close(layout.reciprocal(), one / layout, equal_nan=True)
 
 
 @pytest.mark.parametrize("dtype", [torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64], ids=str)

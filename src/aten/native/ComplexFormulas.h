@@ -62,6 +62,20 @@ C10_HOST_DEVICE c10::complex<P> expm1_of(c10::complex<P> z) {
   return {std::expm1(z.real()) * std::cos(z.imag()) - P(2) * half * half, std::exp(z.real()) * std::sin(z.imag())};
 }
 
+// 1 / z, with choices for the branch of the division: a loop over this is one of vectors.
+template <typename P>
+C10_HOST_DEVICE c10::complex<P> reciprocal_of(c10::complex<P> z) {
+  const P x = std::fabs(z.real());
+  const P y = std::fabs(z.imag());
+  const P scale = x > y ? x : y;
+  const bool is_zero = scale == P(0);
+  const P divisor = is_zero ? P(1) : scale;
+  const P c = z.real() / divisor;
+  const P d = z.imag() / divisor;
+  const P size = is_zero ? scale : (c * c + d * d) * scale;
+  return {(is_zero ? P(1) : c) / size, (is_zero ? P(0) : -d) / size};
+}
+
 template <typename T>
 C10_HOST_DEVICE T sigmoid_of(T z) {
   return T(1) / (T(1) + exp_of(-z));
@@ -77,7 +91,7 @@ C10_HOST_DEVICE c10::complex<P> sign_of(c10::complex<P> z) {
 #define AT_FORALL_COMPLEX_UNARY(row)                                   \
   row(neg, T, -z)                                                      \
   row(abs, P, std::hypot(z.real(), z.imag()))                          \
-  row(reciprocal, T, T(1) / z)                                         \
+  row(reciprocal, T, reciprocal_of(z))                                 \
   row(exp, T, exp_of(z))                                          \
   row(expm1, T, expm1_of(z))                                      \
   row(log, T, log_of(z))                                          \

@@ -89,9 +89,7 @@ Tensor adjoint(const Tensor& self) {
 }
 
 void angle(const Tensor& self, Tensor& out) {
-  // Of complex64, atan2 has vectors.
-  if (self.dtype() == c10::ScalarType::ComplexFloat && !out.defined())
-    return native::atan2(at::imag(self), at::real(self), out);
+  if (self.is_complex() && !out.defined()) return native::atan2(at::imag(self), at::real(self), out);  // has vectors
   real_valued_op(out, self).run(angle_kernels);
 }
 

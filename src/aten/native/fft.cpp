@@ -2,9 +2,11 @@
 // and the forms that users call.
 
 #include <aten/ATen.h>
+#include <aten/Dispatch.h>
 #include <aten/EmptyTensor.h>
 #include <aten/Kernels.h>
 #include <aten/NativeFunctions.h>
+#include <aten/Parallel.h>
 #include <aten/native/Dimensions.h>
 #include <aten/native/RunKernel.h>
 #include <aten/native/Views.h>
@@ -104,10 +106,35 @@ Tensor _fft_c2c(const Tensor& self, IntArrayRef dim, int64_t normalization, bool
   return order.restored(result);
 }
 
+namespace {
+
+// Lines of n numbers from the first half of each, where the others are mirrored conjugates: those of real numbers.
+Tensor with_conjugates(const Tensor& halves, int64_t n) {
+  DimVector shape(halves.sizes());
+  const int64_t half = shape.back();
+  shape.back() = n;
+  const Tensor lines = at::detail::empty(shape, halves.dtype(), halves.device());
+  dispatch_complex_types(halves.dtype(), "fft", [&](auto type) {
+    using C = typename decltype(type)::type;
+    const C* from = halves.data_ptr<C>();
+    C* to = lines.data_ptr<C>();
+    parallel_for(0, lines.numel() / n, std::max<int64_t>(1, kGrainSize / n), [&](int64_t first, int64_t last) {
+      for (int64_t line = first; line < last; ++line) {
+        std::copy_n(from + line * half, half, to + line * n);
+        for (int64_t k = half; k < n; ++k) to[line * n + k] = c10::conj(from[line * half + n - k]);
+      }
+    });
+  });
+  return lines;
+}
+
+}  // namespace
+
 Tensor _fft_r2c(const Tensor& self, IntArrayRef dim, int64_t normalization, bool onesided) {
   TORCH_CHECK(self.is_floating_point(), "_fft_r2c expects a real input, but got ", self.dtype());
   TORCH_CHECK(!c10::is_reduced_floating_type(self.dtype()), "Unsupported dtype ", self.dtype());
-  if (!onesided)
+  const bool is_mirrored = !onesided && dim.size() == 1 && self.is_cpu();
+  if (!onesided && !is_mirrored)
     return native::_fft_c2c(self.to(c10::complex_type(self.dtype())), dim, normalization, /*forward=*/true);
   const MemoryOrder order(self, dim, /*line_last=*/true);
   const Tensor lines = order.lines(self);
@@ -117,6 +144,7 @@ Tensor _fft_r2c(const Tensor& self, IntArrayRef dim, int64_t normalization, bool
   if (halves.numel() > 0) {
     run_kernel(fft_real_lines_kernels, self.device(), halves, lines, scale_of(normalization, signal_size(self, dim)));
   }
+  if (is_mirrored) return order.restored(with_conjugates(halves, lines.sizes().back()));
   transform(halves, order.places(dim.slice(0, dim.size() - 1)), 1, /*forward=*/true);
   return order.restored(halves);
 }
@@ -193,9 +221,11 @@ Tensor complex_one(const Tensor& self, std::optional<int64_t> n, int64_t dim, st
                    bool forward) {
   const int64_t along = wrap_fft_dim(self, dim);
   check_size(n.value_or(self.sizes()[along]));
-  Tensor input = promote(self, /*complex=*/true);
+  Tensor input = promote(self, /*complex=*/!self.is_cpu());
   if (n) input = resize(input, {along}, {*n});
-  return at::_fft_c2c(input, {along}, parse_norm(norm, forward), forward);
+  if (input.is_complex()) return at::_fft_c2c(input, {along}, parse_norm(norm, forward), forward);
+  const Tensor result = at::_fft_r2c(input, {along}, parse_norm(norm, forward), /*onesided=*/false);
+  return forward ? result : at::conj(result);
 }
 
 Tensor from_real_one(const char* name, const Tensor& self, std::optional<int64_t> n, int64_t dim,

@@ -329,6 +329,11 @@ Tensor& index_add_(Tensor& self, int64_t dim, const Tensor& index, const Tensor&
     }
   }
   const Tensor scaled = alpha.equal(1) ? values : at::detail::to_dtype(at::mul(values, alpha), self.dtype());
+  if (self.is_cpu() && target.dim() == 1) {  // rows of one element, which are added up faster as such
+    Tensor sums = target;
+    native::scatter_add_(sums, 0, positions, scaled);
+    return self;
+  }
   run_kernel(index_put_kernels, self.device(), native::movedim(target, dim, 0), TensorList(positions),
              native::movedim(scaled, dim, 0),
              /*accumulate=*/true);
@@ -538,7 +543,11 @@ Tensor one_hot(const Tensor& self, int64_t num_classes) {
     if (classes == -1) classes = greatest + 1;
     TORCH_CHECK(greatest < classes, "Class values must be smaller than num_classes.");
   }
-  return at::eq(self.unsqueeze(-1), at::arange(classes, self.options())).to(kLong);
+  const Tensor places = self.unsqueeze(-1);
+  if (!self.is_cpu()) return at::eq(places, at::arange(classes, self.options())).to(kLong);
+  DimVector shape(places.sizes());
+  shape.back() = classes;
+  return at::zeros(shape, self.options()).scatter_(-1, places, Scalar(1));
 }
 
 }  // namespace at::native

@@ -3,6 +3,7 @@
 #include <aten/ATen.h>
 #include <aten/EmptyTensor.h>
 #include <aten/NativeFunctions.h>
+#include <aten/Parallel.h>
 #include <aten/TensorIterator.h>
 #include <aten/native/Dimensions.h>
 #include <aten/native/Views.h>
@@ -148,22 +149,37 @@ namespace {
 // One-dimensional tensors without elements may stand in any list to be joined; they add nothing.
 bool is_skipped_in_cat(const Tensor& tensor) { return tensor.dim() == 1 && tensor.sizes()[0] == 0; }
 
-// Copies what lies in order in both, and is so little that an iterator costs more than the copy: row after row of
-// `tensor`, to where they start along `dim` of `result`. False if it is not that.
-bool copy_short_rows(const Tensor& tensor, const Tensor& result, int64_t dim, int64_t start) {
-  constexpr size_t kMost = 64 << 10, kShortest = 32, kFewRows = 16;
-  const size_t unit = c10::element_size(result.dtype());
-  if (!result.is_cpu() || tensor.dtype() != result.dtype() || !tensor.is_contiguous() || !result.is_contiguous() ||
-      tensor.numel() * unit > kMost)
-    return false;
-  const size_t inner = static_cast<size_t>(result.strides()[dim]) * unit;
-  const size_t row = inner * tensor.sizes()[dim];
-  const size_t rows = tensor.numel() * unit / row;
-  if (row < kShortest && rows > kFewRows) return false;
-  const size_t step = inner * result.sizes()[dim];
-  const char* from = static_cast<const char*>(tensor.data_ptr());
-  char* to = static_cast<char*>(result.data_ptr()) + inner * start;
-  for (size_t i = 0; i < rows; ++i) std::memcpy(to + i * step, from + i * row, row);
+// Where all tensors lie in order, as the result does: writes it from its beginning to its end, a row of each tensor at
+// a time. False if they do not, or are one row each, which threads copy better in parts.
+bool join_rows(TensorList tensors, const Tensor& result, int64_t dim, MemoryFormat format) {
+  constexpr int64_t kMost = 64 << 10;  // bytes that are not worth a thread
+  struct Piece {
+    const char* from;
+    int64_t bytes;
+  };
+  if (!result.is_cpu() || result.numel() == 0) return false;
+  int64_t rows = 1;
+  for (int64_t i = 0; i < result.dim(); ++i) {
+    if (result.strides()[i] > result.strides()[dim]) rows *= result.sizes()[i];
+  }
+  const auto unit = static_cast<int64_t>(c10::element_size(result.dtype()));
+  const int64_t whole = result.numel() / rows * unit;
+  if (rows == 1 && whole > kMost) return false;
+  std::vector<Piece> pieces;
+  for (const Tensor& tensor : tensors) {
+    if (tensor.numel() == 0) continue;
+    if (tensor.dtype() != result.dtype() || !tensor.is_contiguous(format)) return false;
+    pieces.push_back({static_cast<const char*>(tensor.data_ptr()), tensor.numel() / rows * unit});
+  }
+  parallel_for(0, rows, std::max<int64_t>(1, 2 * kMost / whole), [&](int64_t first, int64_t last) {
+    char* to = static_cast<char*>(result.data_ptr()) + first * whole;
+    for (int64_t row = first; row < last; ++row) {
+      for (const Piece& piece : pieces) {
+        std::memcpy(to, piece.from + row * piece.bytes, static_cast<size_t>(piece.bytes));
+        to += piece.bytes;
+      }
+    }
+  });
   return true;
 }
 
@@ -212,11 +228,12 @@ Tensor cat(TensorList tensors, int64_t dim) {
     if (!is_skipped_in_cat(tensor) && tensor.suggest_memory_format() != format) format = MemoryFormat::Contiguous;
   }
   const Tensor result = at::detail::empty(shape, options, format);
+  if (join_rows(tensors, result, dim, format)) return result;
   int64_t start = 0;
   for (const Tensor& tensor : tensors) {
     if (is_skipped_in_cat(tensor)) continue;
     const int64_t length = tensor.sizes()[dim];
-    if (tensor.numel() > 0 && !copy_short_rows(tensor, result, dim, start)) {
+    if (tensor.numel() > 0) {
       DimVector part(shape);
       part[dim] = length;
       at::detail::copy_into(

@@ -88,6 +88,7 @@ void abs(const Tensor& self, Tensor& out) {
   if (change_signs_of_halves(self, out, /*drops=*/true)) return;
   if (!self.is_complex()) return TensorIterator::unary_op(out, self).run(abs_kernels);
   TORCH_CHECK(!out.is_same(self), "In-place abs is not supported for complex tensors.");
+  if (!out.defined()) return native::hypot(at::real(self), at::imag(self), out);  // which has vectors
   const ScalarType dtype = c10::real_type(self.dtype());
   TensorIterator(TensorIteratorConfig().output(out, dtype).input(self)).run(abs_kernels);
 }

@@ -108,11 +108,13 @@ std::tuple<Tensor, Tensor, Tensor> runs(const Tensor& values, IntArrayRef sizes,
     // Without a branch, which would often be foreseen wrongly: what no run begins with is written over.
     const auto go = [&](const auto& note) {
       int64_t run = 0;
-      to[0] = from[0];
+      scalar_t last = to[0] = from[0];
       note(0, 0);
       for (int64_t i = 1; i < count; ++i) {
-        to[run + 1] = from[i];
-        run += from[i] != from[i - 1];
+        const scalar_t value = from[i];
+        to[run + 1] = value;
+        run += value != last;
+        last = value;
         note(i, run);
       }
       found = run + 1;

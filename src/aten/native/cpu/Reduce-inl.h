@@ -19,6 +19,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <type_traits>
 #include <vector>
 
@@ -36,12 +37,18 @@ constexpr int64_t kNarrow = 128;  // fewer columns than half of this are widened
 constexpr int64_t kRowGroup = 16;
 constexpr int64_t kRowSection = 256;
 constexpr int64_t kRowChunk = 4096;
+// A row that any vectors reduce as one block.
+constexpr int64_t kPlainRow = 256;
 // Length of the parts that a long row is given out in.
 constexpr int64_t kRunChunk = 65536;
 
 // What is worth loops of its own: sums and extremes of floating numbers.
 template <typename Op, typename T>
 constexpr bool kIsFrequent = std::is_floating_point_v<T> && Op::identity() != T(1);
+
+// What reads bfloat16 without a conversion in between.
+template <typename Op, typename T>
+constexpr bool kWidens = std::is_same_v<T, float> && kIsFrequent<Op, T>;
 
 // The last step. The mean of nothing is NaN.
 template <typename T>
@@ -77,6 +84,13 @@ struct Elements {
   int64_t step;
   const Conversion* conversion;  // null: they are T in memory
   ElementMap map;
+  bool is_bfloat16 = false;  // of which T is float
+
+  // Elements that are widened on their way into registers; null: they are not such.
+  const uint16_t* halves() const {
+    return is_bfloat16 && step == sizeof(uint16_t) && map == ElementMap::none ? reinterpret_cast<const uint16_t*>(from)
+                                                                              : nullptr;
+  }
 
   HWY_ATTR const T* read(int64_t count, T* buffer) const {
     const T* found = buffer;
@@ -86,7 +100,7 @@ struct Elements {
     map_elements(found, count, buffer);
     return buffer;
   }
-  Elements from_place(int64_t place) const { return {from + place * step, step, conversion, map}; }
+  Elements from_place(int64_t place) const { return {from + place * step, step, conversion, map, is_bfloat16}; }
 
  private:
   HWY_ATTR void map_elements(const T* values, int64_t count, T* mapped) const {
@@ -109,7 +123,38 @@ struct Elements {
 };
 template <typename T>
 Elements<T> elements_at(const ReducePlan& plan, int64_t offset, int64_t step) {
-  return {plan.in + offset, step, plan.conversion ? &*plan.conversion : nullptr, plan.map};
+  return {plan.in + offset, step, plan.conversion ? &*plan.conversion : nullptr, plan.map, plan.widens_bfloat16};
+}
+
+// Memory for elements that is not filled first, as arrays of complex numbers would be.
+template <typename T, int64_t kCount>
+struct Scratch {
+  Scratch() {}
+  operator T*() { return reinterpret_cast<T*>(bytes); }
+  HWY_ALIGN unsigned char bytes[kCount * sizeof(T)];
+};
+
+// Elements of memory as vectors and numbers of the type that is computed in: float also from the bits of bfloat16.
+template <typename D, typename From>
+HWY_INLINE HWY_ATTR hn::Vec<D> load_elements(D d, const From* from) {
+  if constexpr (std::is_same_v<From, hn::TFromD<D>>) {
+    return hn::LoadU(d, from);
+  } else {
+    const hn::Rebind<uint32_t, D> wide;
+    const hn::Rebind<uint16_t, D> narrow;
+    return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(wide, hn::LoadU(narrow, from))));
+  }
+}
+template <typename T, typename From>
+HWY_INLINE T load_element(const From* from) {
+  if constexpr (std::is_same_v<From, T>) {
+    return *from;
+  } else {
+    const uint32_t bits = static_cast<uint32_t>(*from) << 16;
+    T value;
+    std::memcpy(&value, &bits, sizeof(T));
+    return value;
+  }
 }
 
 // The lower half with the upper one, until one lane is left.
@@ -134,6 +179,52 @@ HWY_ATTR hn::TFromD<D> combine_lanes(D d, V values) {
   return combine_lanes_of<Op, hn::MaxLanes(d)>(d, values);
 }
 
+// Elements that lie side by side, no more than a block of them.
+template <typename Op, typename T, typename From>
+HWY_ATTR T reduce_block(const From* data, int64_t count) {
+  [[maybe_unused]] constexpr int64_t kApart = 8;
+  T result = Op::identity();
+  int64_t i = 0;
+  if constexpr (Op::kVectorised) {
+    const hn::ScalableTag<T> d;
+    const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+    if (count >= lanes) {
+      const auto identity = hn::Set(d, Op::identity());
+      auto first = identity;
+      if (count >= 4 * lanes) {
+        auto second = identity;
+        auto third = identity;
+        auto fourth = identity;
+        for (; i + 4 * lanes <= count; i += 4 * lanes) {
+          first = Op::step(d, first, load_elements(d, data + i));
+          second = Op::step(d, second, load_elements(d, data + i + lanes));
+          third = Op::step(d, third, load_elements(d, data + i + 2 * lanes));
+          fourth = Op::step(d, fourth, load_elements(d, data + i + 3 * lanes));
+        }
+        first = Op::step(d, Op::step(d, first, second), Op::step(d, third, fourth));
+      }
+      for (; i + lanes <= count; i += lanes) first = Op::step(d, first, load_elements(d, data + i));
+      if constexpr (sizeof(From) >= 4) {  // smaller elements have no loads by mask everywhere
+        if (i < count) {
+          const auto rest = hn::FirstN(d, static_cast<size_t>(count - i));
+          first = Op::step(d, first, hn::IfThenElse(rest, hn::MaskedLoad(rest, d, data + i), identity));
+          i = count;
+        }
+      }
+      result = combine_lanes<Op>(d, first);
+    }
+  } else if (count >= 2 * kApart) {  // no operation waits for the one before
+    T apart[kApart];
+    for (int64_t j = 0; j < kApart; ++j) apart[j] = load_element<T>(data + j);
+    for (i = kApart; i + kApart <= count; i += kApart) {
+      for (int64_t j = 0; j < kApart; ++j) apart[j] = Op::combine(apart[j], load_element<T>(data + i + j));
+    }
+    for (const T part : apart) result = Op::combine(result, part);
+  }
+  for (; i < count; ++i) result = Op::combine(result, load_element<T>(data + i));
+  return result;
+}
+
 // A row of `count` elements.
 template <typename Op, typename T>
 HWY_ATTR T reduce_run(const Elements<T>& elements, int64_t count) {
@@ -142,32 +233,14 @@ HWY_ATTR T reduce_run(const Elements<T>& elements, int64_t count) {
   const int64_t block = std::min(kRunBlock, kRunBlock * vector_bytes / 64);
   if (count > block) {
     const int64_t half = (count / 2 + block - 1) / block * block;
-    return Op::combine(reduce_run<Op>(elements, half), reduce_run<Op>(elements.from_place(half), count - half));
+    const T lower = reduce_run<Op>(elements, half);  // first: memory is read in its order
+    return Op::combine(lower, reduce_run<Op>(elements.from_place(half), count - half));
   }
-  HWY_ALIGN T buffer[kRunBlock];
-  const T* data = elements.read(count, buffer);
-  T result = Op::identity();
-  int64_t i = 0;
-  if constexpr (Op::kVectorised) {
-    const hn::ScalableTag<T> d;
-    const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-    if (count >= lanes) {
-      auto first = hn::Set(d, Op::identity());
-      auto second = first;
-      auto third = first;
-      auto fourth = first;
-      for (; i + 4 * lanes <= count; i += 4 * lanes) {
-        first = Op::step(d, first, hn::LoadU(d, data + i));
-        second = Op::step(d, second, hn::LoadU(d, data + i + lanes));
-        third = Op::step(d, third, hn::LoadU(d, data + i + 2 * lanes));
-        fourth = Op::step(d, fourth, hn::LoadU(d, data + i + 3 * lanes));
-      }
-      for (; i + lanes <= count; i += lanes) first = Op::step(d, first, hn::LoadU(d, data + i));
-      result = combine_lanes<Op>(d, Op::step(d, Op::step(d, first, second), Op::step(d, third, fourth)));
-    }
+  if constexpr (kWidens<Op, T>) {
+    if (elements.halves()) return reduce_block<Op, T>(elements.halves(), count);
   }
-  for (; i < count; ++i) result = Op::combine(result, data[i]);
-  return result;
+  Scratch<T, kRunBlock> buffer;
+  return reduce_block<Op, T>(elements.read(count, buffer), count);
 }
 
 template <typename Op, typename T>
@@ -207,7 +280,7 @@ HWY_ATTR void reduce_short_rows(const ReducePlan& plan) {
   const int64_t at_once = kRunBlock / length;
   const int64_t blocks = (plan.outputs + at_once - 1) / at_once;
   parallel_for(0, blocks, std::max<int64_t>(1, kGrainSize / kRunBlock), [&](int64_t first, int64_t last) HWY_ATTR {
-    HWY_ALIGN T buffer[kRunBlock];
+    Scratch<T, kRunBlock> buffer;
     for (int64_t block = first; block < last; ++block) {
       const int64_t top = block * at_once;
       const int64_t rows = std::min(at_once, plan.outputs - top);
@@ -241,21 +314,30 @@ HWY_ATTR void reduce_rows(const ReducePlan& plan) {
     *reinterpret_cast<T*>(plan.out) = finish(plan, reduce_run<Op>(partial.data(), runs * chunks));
     return;
   }
+  // Short rows are read where they lie; a call and a look at what they are would take longer than their elements.
+  const bool is_plain = !plan.conversion && plan.map == ElementMap::none && length <= kPlainRow;
+  const bool is_matrix = runs == 1 && plan.kept_sizes.size() == 1;
   parallel_for(
-      0, plan.outputs, std::max<int64_t>(1, kGrainSize / plan.count), [&](int64_t first, int64_t last) {
+      0, plan.outputs, std::max<int64_t>(1, kGrainSize / plan.count), [&](int64_t first, int64_t last) HWY_ATTR {
+        const auto reduce_row = [&](int64_t offset) HWY_ATTR {
+          if (is_plain) return reduce_block<Op, T>(reinterpret_cast<const T*>(plan.in + offset), length);
+          return reduce_run<Op>(elements_at<T>(plan, offset, plan.item), length);
+        };
         for (int64_t i = first; i < last; ++i) {
           int64_t out_offset;
           int64_t in_offset;
-          plan.kept_offsets(i, 0, out_offset, in_offset);
+          if (is_matrix) {
+            out_offset = i * plan.kept_out_strides[0];
+            in_offset = i * plan.kept_strides[0];
+          } else {
+            plan.kept_offsets(i, 0, out_offset, in_offset);
+          }
           T total;
           if (runs == 1) {
-            total = reduce_run<Op>(elements_at<T>(plan, in_offset, plan.item), length);
+            total = reduce_row(in_offset);
           } else {
             Cascade<Op, T> cascade;
-            for (int64_t run = 0; run < runs; ++run) {
-              cascade.add(
-                  reduce_run<Op>(elements_at<T>(plan, in_offset + plan.reduced_offset(run, 1), plan.item), length));
-            }
+            for (int64_t run = 0; run < runs; ++run) cascade.add(reduce_row(in_offset + plan.reduced_offset(run, 1)));
             total = cascade.result();
           }
           *reinterpret_cast<T*>(plan.out + out_offset) = finish(plan, total);
@@ -264,25 +346,26 @@ HWY_ATTR void reduce_rows(const ReducePlan& plan) {
 }
 
 // into[i] = combine(into[i], each of from[..][i] in turn)
-template <typename Op, typename T, int kRows>
-HWY_ATTR void combine_rows(T* HWY_RESTRICT into, const T* const (&from)[kRows], int64_t columns) {
+template <typename Op, typename T, typename From, int kRows>
+HWY_ATTR void combine_rows(T* HWY_RESTRICT into, const From* const (&from)[kRows], int64_t columns) {
   int64_t i = 0;
   if constexpr (Op::kVectorised) {
     const hn::ScalableTag<T> d;
     const auto lanes = static_cast<int64_t>(hn::Lanes(d));
     for (; i + lanes <= columns; i += lanes) {
       auto result = hn::LoadU(d, into + i);
-      for (const T* row : from) result = Op::step(d, result, hn::LoadU(d, row + i));
+      for (const From* row : from) result = Op::step(d, result, load_elements(d, row + i));
       hn::StoreU(result, d, into + i);
     }
   }
   for (; i < columns; ++i) {
-    for (const T* row : from) into[i] = Op::combine(into[i], row[i]);
+    for (const From* row : from) into[i] = Op::combine(into[i], load_element<T>(row + i));
   }
 }
 template <typename Op, typename T>
 HWY_ATTR void combine_columns(T* into, const T* from, int64_t columns) {
-  combine_rows<Op, T>(into, {from}, columns);
+  const T* const row[] = {from};
+  combine_rows<Op>(into, row, columns);
 }
 
 // The fastest dimension stays: rows are added up side by side.
@@ -297,9 +380,9 @@ HWY_ATTR void reduce_columns(const ReducePlan& plan) {
   parallel_for(
       0, outer * blocks * chunks, std::max<int64_t>(1, kGrainSize / unit_work),
       [&](int64_t first, int64_t last) {
-        HWY_ALIGN T group[kColumnBlock];
-        HWY_ALIGN T section[kColumnBlock];
-        HWY_ALIGN T collected[4][kColumnBlock];
+        Scratch<T, kColumnBlock> sums_of_group, sums_of_section, collected[4];
+        T* const group = sums_of_group;
+        T* const section = sums_of_section;
         for (int64_t unit = first; unit < last; ++unit) {
           const int64_t chunk = unit % chunks;
           const int64_t block = unit / chunks % blocks;
@@ -317,6 +400,15 @@ HWY_ATTR void reduce_columns(const ReducePlan& plan) {
               return elements_at<T>(plan, in_offset + plan.reduced_offset(i), plan.kept_strides[0]).read(width, buffer);
             };
             int64_t i = top;
+            if constexpr (kWidens<Op, T>) {
+              const auto halves = [&](int64_t j) {
+                return elements_at<T>(plan, in_offset + plan.reduced_offset(j), plan.kept_strides[0]).halves();
+              };
+              for (; i + 4 <= group_end && halves(i); i += 4) {
+                const uint16_t* const rows[] = {halves(i), halves(i + 1), halves(i + 2), halves(i + 3)};
+                combine_rows<Op>(sums, rows, width);
+              }
+            }
             if constexpr (kIsFrequent<Op, T>) {
               for (; i + 4 <= group_end; i += 4) {  // as many at once as keep the sums in registers
                 const T* const rows[] = {row(i, collected[0]), row(i + 1, collected[1]), row(i + 2, collected[2]),
@@ -372,16 +464,16 @@ HWY_ATTR void reduce_narrow_columns(const ReducePlan& plan) {
   wide.reduced_strides[0] = width * plan.item;
   wide.mean = false;  // not yet
   reduce_columns<Op, T>(wide);
-  const int64_t summed = wide.count * width;
-  const int64_t rest = plan.count * columns - summed;  // less than one wide row
-  HWY_ALIGN T buffer[kNarrow];
-  const T* data = elements_at<T>(plan, summed * plan.item, plan.item).read(rest, buffer);
-  for (int64_t i = 0; i < columns; ++i) {
-    Cascade<Op, T> total;
-    for (int64_t j = i; j < width; j += columns) total.add(sums[j]);
-    for (int64_t j = i; j < rest; j += columns) total.add(data[j]);
-    *reinterpret_cast<T*>(plan.out + i * plan.kept_out_strides[0]) = finish(plan, total.result());
+  for (int64_t left = fold; left > 1; left -= left / 2) {
+    const int64_t half = left / 2;
+    combine_columns<Op>(sums.data(), sums.data() + (left - half) * columns, half * columns);
   }
+  const int64_t summed = wide.count * fold;  // rows; fewer than one wide row are left
+  Scratch<T, kNarrow> buffer;
+  const int64_t rest = (plan.count - summed) * columns;
+  const T* data = elements_at<T>(plan, summed * columns * plan.item, plan.item).read(rest, buffer);
+  for (int64_t done = 0; done < rest; done += columns) combine_columns<Op>(sums.data(), data + done, columns);
+  finish_all(plan, sums.data(), columns, plan.out, plan.kept_out_strides[0]);
 }
 
 // The same for each of several groups of columns, as images are whose channels lie last.
@@ -408,7 +500,7 @@ HWY_ATTR void reduce_groups_of_columns(const ReducePlan& plan) {
 // `count` elements that lie apart, in blocks.
 template <typename Op, typename T>
 HWY_ATTR T reduce_collected(const Elements<T>& elements, int64_t count) {
-  HWY_ALIGN T block[kRunBlock];
+  Scratch<T, kRunBlock> block;
   Cascade<Op, T> cascade;
   for (int64_t done = 0; done < count; done += kRunBlock) {
     const int64_t part = std::min(kRunBlock, count - done);

@@ -15,6 +15,7 @@ struct ReducePlan {
     if (!iter.is_cpu_scalar(1) && iter.input().dtype() != iter.input_dtype()) {
       item = static_cast<int64_t>(iter.input().element_size());
       conversion.emplace(iter.input_dtype(), iter.input().dtype());
+      widens_bfloat16 = iter.input().dtype() == kBFloat16 && iter.input_dtype() == kFloat;
     }
     for (int dim = 0; dim < iter.ndim(); ++dim) {
       const int64_t size = iter.shape()[dim];
@@ -35,29 +36,36 @@ struct ReducePlan {
   // Byte offset of reduced position `index`, counting from dimension `first` on.
   int64_t reduced_offset(int64_t index, size_t first = 0) const {
     int64_t offset = 0;
-    for (size_t dim = first; dim < reduced_sizes.size(); ++dim) {
+    if (first >= reduced_sizes.size()) return 0;
+    const size_t last = reduced_sizes.size() - 1;  // is not divided, which takes as long as a short row
+    for (size_t dim = first; dim < last; ++dim) {
       offset += index % reduced_sizes[dim] * reduced_strides[dim];
       index /= reduced_sizes[dim];
     }
-    return offset;
+    return offset + index * reduced_strides[last];
   }
   // Byte offsets of kept position `index`, counting from dimension `first` on, in the output and in the
   // input.
   void kept_offsets(int64_t index, size_t first, int64_t& out_offset, int64_t& in_offset) const {
     out_offset = 0;
     in_offset = 0;
-    for (size_t dim = first; dim < kept_sizes.size(); ++dim) {
+    if (first >= kept_sizes.size()) return;
+    const size_t last = kept_sizes.size() - 1;
+    for (size_t dim = first; dim < last; ++dim) {
       const int64_t position = index % kept_sizes[dim];
       index /= kept_sizes[dim];
       out_offset += position * kept_out_strides[dim];
       in_offset += position * kept_strides[dim];
     }
+    out_offset += index * kept_out_strides[last];
+    in_offset += index * kept_strides[last];
   }
 
   char* out;
   const char* in;
   int64_t item;                          // bytes of an element of the input
   std::optional<Conversion> conversion;  // of what is read, where it lies in memory as another type
+  bool widens_bfloat16 = false;          // is that conversion from bfloat16 to float
   DimVector kept_sizes;
   DimVector kept_out_strides;
   DimVector kept_strides;

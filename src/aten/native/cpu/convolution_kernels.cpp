@@ -5,7 +5,9 @@
 
 #include <aten/Dispatch.h>
 #include <aten/EmptyTensor.h>
+#include <aten/Functions.h>
 #include <aten/Kernels.h>
+#include <aten/NativeFunctions.h>
 #include <aten/Parallel.h>
 #include <aten/native/CachedParts.h>
 #include <aten/native/RunKernel.h>
@@ -277,13 +279,25 @@ void weight_gradient(const Geometry& g, bool channels_last, T* out, const T* gra
   add_partial_sums(out, partial.get(), chunks, g.groups * size);
 }
 
+// One window that is the whole image: convolutions and their gradients are products of matrices, with a row for each
+// sample, or for each channel of the results.
+bool is_product(const Geometry& g, ScalarType dtype) {
+  return c10::is_floating_type(dtype) && g.groups == 1 && g.window_count() == 1 && g.kernel == g.image &&
+         g.kernel_elements() > 1 && g.padding == Geometry::Triple{0, 0, 0};
+}
+Tensor as_rows(const Tensor& tensor) {
+  return native::view(at::detail::to_contiguous(tensor), {tensor.sizes()[0], -1});
+}
+
 bool is_channelwise(const Geometry& g) { return g.image_channels == 1 && g.window_channels == 1; }
+// Channels that lie last, of which each is on its own.
+bool fills_vectors(const Geometry& g) { return g.groups >= panel_columns<float>() / 2; }
 
 // Whether there is a way that reads and writes floating images with their channels last.
 bool takes_channels_last(ScalarType dtype, int64_t result_channels, const Geometry& g) {
   const bool wide =
       dtype == kFloat ? is_gathered<float>(result_channels) : dtype == kDouble && is_gathered<double>(result_channels);
-  return wide || (c10::is_floating_type(dtype) && is_channelwise(g));
+  return wide || (c10::is_floating_type(dtype) && is_channelwise(g) && fills_vectors(g));
 }
 
 // Calls body(out, input, whether channels are last) with both laid out alike, as the way that is taken wants them.
@@ -313,7 +327,7 @@ bool convolve_in_pairs(const Geometry& g, bool transposed, const Tensor& out, co
 // False: not for this way.
 bool convolve_bits_channelwise(const Geometry& g, bool transposed, const Tensor& out, const Tensor& input,
                                const Tensor& weight, const Tensor& bias) {
-  if (!is_channelwise(g) || (out.is_contiguous() && input.is_contiguous())) return false;
+  if (!is_channelwise(g) || !fills_vectors(g) || (out.is_contiguous() && input.is_contiguous())) return false;
   const Tensor factors = at::detail::to_dtype(weight, kFloat);
   const Tensor addend = bias.defined() ? at::detail::to_dtype(bias, kFloat) : bias;
   convolve_channelwise(g, transposed, static_cast<uint16_t*>(out.data_ptr()), bits_of(input), factors.data_ptr<float>(),
@@ -365,6 +379,12 @@ bool sum_gradient_in_pairs(const Geometry& g, const Tensor& out, const Tensor& g
 void convolution_kernel(const Tensor& out, const Tensor& input, const Tensor& weight, const Tensor& bias,
                         IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation, int64_t groups) {
   const Geometry geometry(input.sizes(), out.sizes(), weight.sizes(), stride, padding, dilation, groups);
+  if (is_product(geometry, out.dtype())) {
+    const Tensor factors = native::t(as_rows(weight));
+    const Tensor result = bias.defined() ? native::addmm(bias, as_rows(input), factors, Scalar(1), Scalar(1))
+                                         : native::mm(as_rows(input), factors);
+    return at::detail::copy_into(out, native::view(result, out.sizes()));
+  }
   if (c10::is_reduced_floating_type(input.dtype())) {
     if (input.dtype() == kBFloat16 && (convolve_in_pairs(geometry, false, out, input, weight, bias) ||
                                        convolve_bits_channelwise(geometry, false, out, input, weight, bias)))
@@ -388,6 +408,14 @@ void convolution_kernel(const Tensor& out, const Tensor& input, const Tensor& we
 void convolution_transposed_kernel(const Tensor& out, const Tensor& input, const Tensor& weight, const Tensor& bias,
                                    IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation, int64_t groups) {
   const Geometry geometry(out.sizes(), input.sizes(), weight.sizes(), stride, padding, dilation, groups);
+  if (is_product(geometry, out.dtype())) {
+    Tensor result = native::mm(as_rows(input), as_rows(weight));
+    if (bias.defined()) {
+      DimVector sizes{out.sizes()[0], out.sizes()[1], geometry.kernel_elements()};
+      result = at::add(native::view(result, sizes), native::unsqueeze(bias, 1));
+    }
+    return at::detail::copy_into(out, native::view(result, out.sizes()));
+  }
   if (c10::is_reduced_floating_type(input.dtype())) {
     if (input.dtype() == kBFloat16 && (convolve_in_pairs(geometry, true, out, input, weight, bias) ||
                                        convolve_bits_channelwise(geometry, true, out, input, weight, bias)))
@@ -412,6 +440,10 @@ void convolution_transposed_kernel(const Tensor& out, const Tensor& input, const
 void convolution_weight_gradient_kernel(const Tensor& out, const Tensor& grad, const Tensor& input, IntArrayRef stride,
                                         IntArrayRef padding, IntArrayRef dilation, int64_t groups) {
   const Geometry geometry(input.sizes(), grad.sizes(), out.sizes(), stride, padding, dilation, groups);
+  if (is_product(geometry, out.dtype())) {
+    const Tensor sums = native::mm(native::t(as_rows(grad)), as_rows(input));
+    return at::detail::copy_into(out, native::view(sums, out.sizes()));
+  }
   if (c10::is_reduced_floating_type(input.dtype())) {
     if (input.dtype() == kBFloat16 && sum_gradient_in_pairs(geometry, out, grad, input)) return;
     return run_kernel_in_float32(convolution_weight_gradient_kernels, out.device(), out, grad, input, stride, padding,

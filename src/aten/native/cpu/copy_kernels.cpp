@@ -147,6 +147,8 @@ void copy_short_rows(const TensorIterator& iter) {
   const int64_t rows = iter.shape()[1];
   const int64_t planes = iter.numel() / (length * rows);
   constexpr int64_t size = sizeof(T);
+  constexpr int64_t kFewBytes = 128;  // up to which moves in line take less than a call
+  constexpr int64_t kVectorRow = 16;  // elements from which a loop for their strides pays
   parallel_for(0, planes * rows, std::max<int64_t>(1, kGrainSize / length), [&](int64_t first, int64_t last) HWY_ATTR {
     for (int64_t begin = first; begin < last;) {
       const int64_t row = begin % rows;
@@ -161,7 +163,12 @@ void copy_short_rows(const TensorIterator& iter) {
       }
       for (; begin < end; ++begin, out += out_strides[1], in += in_strides[1]) {
         if (out_strides[0] == size && in_strides[0] == size) {
-          copy_few_bytes(out, in, length * size);
+          if (length * size <= kFewBytes) copy_few_bytes(out, in, length * size);
+          else std::memcpy(out, in, static_cast<size_t>(length * size));
+        } else if (length >= kVectorRow) {
+          char* row[] = {out, const_cast<char*>(in)};
+          const int64_t steps[] = {out_strides[0], in_strides[0]};
+          MoveLoop<T>()(row, steps, length);
         } else {
           for (int64_t i = 0; i < length; ++i) {
             *reinterpret_cast<T*>(out + i * out_strides[0]) = *reinterpret_cast<const T*>(in + i * in_strides[0]);
@@ -191,8 +198,8 @@ void copy_bits(TensorIterator& iter) {
     }
     return;
   }
-  constexpr int64_t kShortRow = 32;
-  if (iter.ndim() >= 2 && iter.shape()[0] < kShortRow && iter.numel() > 0) return copy_short_rows<T>(iter);
+  constexpr int64_t kShortRow = 64;  // as for the iterator, which would lay them out first
+  if (iter.ndim() >= 2 && iter.shape()[0] <= kShortRow && iter.numel() > 0) return copy_short_rows<T>(iter);
   iter.for_each(MoveLoop<T>());
 }
 

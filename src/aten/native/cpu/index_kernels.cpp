@@ -7,6 +7,7 @@
 #include <aten/native/cpu/Conversion.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <vector>
@@ -36,6 +37,28 @@ std::vector<int64_t> indexed_offsets(const Tensor& self, TensorList indices) {
     }
   }
   return offsets;
+}
+
+// One index into a vector: an element's place is looked at when it is read, and kept nowhere. False if one is outside.
+template <typename Word>
+bool take_elements(const Tensor& out, const Tensor& self, const Tensor& index) {
+  const auto* const from = static_cast<const Word*>(self.data_ptr());
+  auto* const to = static_cast<Word*>(out.data_ptr());
+  const int64_t* const places = index.data_ptr<int64_t>();
+  const int64_t size = self.numel();
+  const int64_t stride = self.strides()[0];
+  std::atomic<bool> is_inside{true};
+  parallel_for(0, index.numel(), kGrainSize, [&](int64_t first, int64_t last) {
+    bool all_inside = true;
+    for (int64_t i = first; i < last; ++i) {
+      const int64_t place = places[i] + (places[i] < 0 ? size : 0);
+      const bool inside = static_cast<uint64_t>(place) < static_cast<uint64_t>(size);
+      all_inside &= inside;
+      to[i] = from[inside ? place * stride : 0];
+    }
+    if (!all_inside) is_inside = false;
+  });
+  return is_inside;
 }
 
 // Offsets of the first `dims` dimensions of `tensor`, in row-major order, in elements.
@@ -214,6 +237,12 @@ void copy_rows(const Rows& rows, const Word* from, Word* to, const int64_t* from
 }  // namespace
 
 void index_kernel(const Tensor& out, const Tensor& self, TensorList indices) {
+  if (self.dim() == 1 && self.numel() > 0 && out.is_contiguous() && indices[0].is_contiguous()) {
+    bool is_inside = true;
+    dispatch_word(out.element_size(),
+                  [&](auto word) { is_inside = take_elements<decltype(word)>(out, self, indices[0]); });
+    if (is_inside) return;  // otherwise what follows says which is not
+  }
   const Rows rows = make_rows(self, indices, out);
   const int64_t strides[2] = {rows.indexed_stride, rows.dense_stride};
   dispatch_word(out.element_size(), [&](auto word) {

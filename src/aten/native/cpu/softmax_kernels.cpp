@@ -35,10 +35,9 @@ HWY_ATTR void exp_shifted(T* to, const T* from, const T* shift, int64_t count) {
     hn::StoreU(exp_of_negative(d, hn::Sub(hn::LoadU(d, from + i), offset)), d, to + i);
   }
   if (i < count) {
-    HWY_ALIGN T rest[HWY_MAX_BYTES / sizeof(T)] = {};
-    for (int64_t j = i; j < count; ++j) rest[j - i] = from[j] - shift[j * kShiftStep];
-    hn::Store(exp_of_negative(d, hn::Load(d, rest)), d, rest);
-    for (int64_t j = i; j < count; ++j) to[j] = rest[j - i];
+    const auto rest = hn::FirstN(d, static_cast<size_t>(count - i));
+    const auto offset = kShiftStep ? hn::MaskedLoad(rest, d, shift + i) : hn::Set(d, *shift);
+    hn::BlendedStore(exp_of_negative(d, hn::Sub(hn::MaskedLoad(rest, d, from + i), offset)), rest, d, to + i);
   }
 }
 
@@ -64,28 +63,108 @@ HWY_ATTR T dot_run(const T* a, const T* b, int64_t count) {
   return total;
 }
 
-// Rows whose elements lie next to each other.
+// totals[i] = log(totals[i]), of numbers from 1 on and NaN; what is behind `count` up to a whole vector has no meaning,
+// before and after.
+template <typename T>
+HWY_ATTR void take_logarithms(T* totals, int64_t count) {
+  const hn::ScalableTag<T> d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  for (int64_t i = 0; i < count; i += lanes) {
+    const auto total = hn::LoadU(d, totals + i);
+    hn::StoreU(hn::IfThenElse(hn::Eq(total, total), log_vector(d, total), total), d, totals + i);
+  }
+}
+
+// `width` columns of `size` elements, at most kBlock of them side by side; a row is `step` elements from the next.
+template <typename T>
+HWY_ATTR void softmax_strip(T* to, const T* from, int64_t step, int64_t size, int64_t width, bool log) {
+  T maximum[kBlock];
+  T total[kBlock];
+  T exponentials[kBlock];
+  std::copy_n(from, width, maximum);
+  for (int64_t row = 1; row < size; ++row) combine_columns<Maximum<T>>(maximum, from + row * step, width);
+  std::fill_n(total, std::min<int64_t>(kBlock, width + HWY_MAX_BYTES / sizeof(T)), T(0));
+  for (int64_t row = 0; row < size; ++row) {
+    T* target = log ? exponentials : to + row * step;
+    exp_shifted<T, 1>(target, from + row * step, maximum, width);
+    combine_columns<Sum<T>>(total, target, width);
+  }
+  if (log) {
+    take_logarithms(total, width);
+    for (int64_t row = 0; row < size; ++row) {
+      for (int64_t j = 0; j < width; ++j) to[row * step + j] = from[row * step + j] - maximum[j] - total[j];
+    }
+  } else {
+    for (int64_t j = 0; j < width; ++j) total[j] = T(1) / total[j];
+    for (int64_t row = 0; row < size; ++row) {
+      for (int64_t j = 0; j < width; ++j) to[row * step + j] *= total[j];
+    }
+  }
+}
+
+// Rows of so few elements that they do not fill vectors, as columns of a strip for each block of them.
+template <typename T>
+HWY_ATTR void softmax_short_rows(T* out, const T* self, int64_t rows, int64_t size, bool log) {
+  const int64_t at_once = kBlock / size;
+  parallel_for(0, (rows + at_once - 1) / at_once, kGrainSize / 8 / kBlock, [&](int64_t first, int64_t last) HWY_ATTR {
+    T strip[kBlock];
+    for (int64_t block = first; block < last; ++block) {
+      const int64_t top = block * at_once;
+      const int64_t width = std::min(at_once, rows - top);
+      const T* from = self + top * size;
+      T* to = out + top * size;
+      for (int64_t j = 0; j < size; ++j) {
+        for (int64_t row = 0; row < width; ++row) strip[j * width + row] = from[row * size + j];
+      }
+      softmax_strip(strip, strip, width, size, width, log);
+      for (int64_t j = 0; j < size; ++j) {
+        for (int64_t row = 0; row < width; ++row) to[row * size + j] = strip[j * width + row];
+      }
+    }
+  });
+}
+
+// A row, which is mostly too short for what stands around reduce_block.
+template <typename Op, typename T>
+HWY_ATTR T reduce_softmax_row(const T* row, int64_t size) {
+  return size <= kPlainRow ? reduce_block<Op, T>(row, size) : reduce_run<Op>(row, size);
+}
+
+// Rows whose elements lie next to each other; a few at a time, whose logarithms are taken together.
 template <typename T>
 HWY_ATTR void softmax_rows(T* out, const T* self, int64_t rows, int64_t size, bool log) {
-  parallel_for(0, rows, std::max<int64_t>(1, kGrainSize / 8 / size), [&](int64_t first, int64_t last) {
+  constexpr int64_t kShortRow = 16;
+  if (size < kShortRow && rows > 1) return softmax_short_rows(out, self, rows, size, log);
+  constexpr int64_t kFewRows = HWY_MAX_BYTES / sizeof(T);
+  parallel_for(0, rows, std::max<int64_t>(1, kGrainSize / 8 / size), [&](int64_t first, int64_t last) HWY_ATTR {
     T block[kBlock];
-    for (int64_t i = first; i < last; ++i) {
-      const T* from = self + i * size;
-      T* to = out + i * size;
-      const T maximum = reduce_run<Maximum<T>>(from, size);
-      if (!log) {
-        exp_shifted<T, 0>(to, from, &maximum, size);
-        const T factor = T(1) / reduce_run<Sum<T>>(to, size);
-        for (int64_t j = 0; j < size; ++j) to[j] *= factor;
-      } else {
-        T total = 0;
-        for (int64_t start = 0; start < size; start += kBlock) {
-          const int64_t count = std::min(kBlock, size - start);
-          exp_shifted<T, 0>(block, from + start, &maximum, count);
-          total += reduce_run<Sum<T>>(block, count);
+    T maxima[kFewRows];
+    T totals[kFewRows];
+    for (int64_t top = first; top < last; top += kFewRows) {
+      const int64_t count = std::min(kFewRows, last - top);
+      std::fill_n(totals, kFewRows, T(0));
+      for (int64_t i = 0; i < count; ++i) {
+        const T* from = self + (top + i) * size;
+        T* to = out + (top + i) * size;
+        maxima[i] = reduce_softmax_row<Maximum<T>>(from, size);
+        if (!log) {
+          exp_shifted<T, 0>(to, from, maxima + i, size);
+          const T factor = T(1) / reduce_softmax_row<Sum<T>>(to, size);
+          for (int64_t j = 0; j < size; ++j) to[j] *= factor;
+          continue;
         }
-        const T log_total = std::log(total);
-        for (int64_t j = 0; j < size; ++j) to[j] = from[j] - maximum - log_total;
+        for (int64_t start = 0; start < size; start += kBlock) {
+          const int64_t part = std::min(kBlock, size - start);
+          exp_shifted<T, 0>(block, from + start, maxima + i, part);
+          totals[i] += reduce_softmax_row<Sum<T>>(block, part);
+        }
+      }
+      if (!log) continue;
+      take_logarithms(totals, count);
+      for (int64_t i = 0; i < count; ++i) {
+        const T* from = self + (top + i) * size;
+        T* to = out + (top + i) * size;
+        for (int64_t j = 0; j < size; ++j) to[j] = from[j] - maxima[i] - totals[i];
       }
     }
   });
@@ -98,35 +177,10 @@ HWY_ATTR void softmax_columns(T* out, const T* self, int64_t outer, int64_t size
   const int64_t work = std::max<int64_t>(1, size * std::min(inner, kBlock));
   parallel_for(0, outer * blocks, std::max<int64_t>(1, kGrainSize / 8 / work),
                [&](int64_t first, int64_t last) {
-                 T maximum[kBlock];
-                 T total[kBlock];
-                 T exponentials[kBlock];
                  for (int64_t unit = first; unit < last; ++unit) {
                    const int64_t start = unit % blocks * kBlock;
-                   const int64_t width = std::min(kBlock, inner - start);
-                   const T* from = self + unit / blocks * size * inner + start;
-                   T* to = out + unit / blocks * size * inner + start;
-                   std::copy_n(from, width, maximum);
-                   for (int64_t row = 1; row < size; ++row)
-                     combine_columns<Maximum<T>>(maximum, from + row * inner, width);
-                   std::fill_n(total, width, T(0));
-                   for (int64_t row = 0; row < size; ++row) {
-                     T* target = log ? exponentials : to + row * inner;
-                     exp_shifted<T, 1>(target, from + row * inner, maximum, width);
-                     combine_columns<Sum<T>>(total, target, width);
-                   }
-                   if (log) {
-                     for (int64_t j = 0; j < width; ++j) total[j] = std::log(total[j]);
-                     for (int64_t row = 0; row < size; ++row) {
-                       for (int64_t j = 0; j < width; ++j)
-                         to[row * inner + j] = from[row * inner + j] - maximum[j] - total[j];
-                     }
-                   } else {
-                     for (int64_t j = 0; j < width; ++j) total[j] = T(1) / total[j];
-                     for (int64_t row = 0; row < size; ++row) {
-                       for (int64_t j = 0; j < width; ++j) to[row * inner + j] *= total[j];
-                     }
-                   }
+                   const int64_t offset = unit / blocks * size * inner + start;
+                   softmax_strip(out + offset, self + offset, inner, size, std::min(kBlock, inner - start), log);
                  }
                });
 }

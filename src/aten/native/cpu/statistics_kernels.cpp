@@ -9,7 +9,9 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
+#include <functional>
 #include <limits>
+#include <mutex>
 #include <numeric>
 #include <vector>
 
@@ -219,20 +221,29 @@ void searchsorted_kernel(const Tensor& out, const Tensor& boundaries, const Tens
 
 namespace {
 
-// The bin of a value that is inside: that whose lower edge is the last one not above it; the last has its upper edge,
-// too. Edges are mostly even, so that a guess is right or next to it, and a search is rare.
+// The edges of one dimension's bins.
 template <typename T>
-int64_t find_bin(const T* edge, int64_t bins, T value) {
-  const double share = (static_cast<double>(value) - static_cast<double>(edge[0])) /
-                       (static_cast<double>(edge[bins]) - static_cast<double>(edge[0]));
-  int64_t bin = std::isfinite(share)
-                    ? std::clamp<int64_t>(static_cast<int64_t>(share * static_cast<double>(bins)), 0, bins - 1)
-                    : 0;
-  if (value < edge[bin]) bin = std::max<int64_t>(0, bin - 1);
-  else if (bin + 1 < bins && value >= edge[bin + 1]) ++bin;
-  if (value >= edge[bin] && (bin + 1 == bins || value < edge[bin + 1])) return bin;
-  return std::min<int64_t>(std::upper_bound(edge, edge + bins + 1, value) - edge - 1, bins - 1);
-}
+struct Bins {
+  const T* edge;
+  int64_t count;
+  double factor = 0;  // bins per unit, if they are even
+
+  explicit Bins(const Tensor& edges) : edge(edges.data_ptr<T>()), count(edges.numel() - 1) {
+    if (count > 0) factor = static_cast<double>(count) / (static_cast<double>(edge[count]) - edge[0]);
+  }
+
+  bool holds(T value) const { return count > 0 && value >= edge[0] && value <= edge[count]; }
+  // The bin of a value that is inside: that whose lower edge is the last one not above it; the last has its upper edge,
+  // too. Edges are mostly even, so that a guess is right or next to it, and a search is rare.
+  int64_t find(T value) const {
+    const double guess = (static_cast<double>(value) - edge[0]) * factor;
+    int64_t bin = guess >= 0 && guess < static_cast<double>(count) ? static_cast<int64_t>(guess) : count - 1;
+    if (value < edge[bin]) bin = std::max<int64_t>(0, bin - 1);
+    else if (bin + 1 < count && value >= edge[bin + 1]) ++bin;
+    if (value >= edge[bin] && (bin + 1 == count || value < edge[bin + 1])) return bin;
+    return std::min<int64_t>(std::upper_bound(edge, edge + count + 1, value) - edge - 1, count - 1);
+  }
+};
 
 }  // namespace
 
@@ -242,20 +253,31 @@ void histogram_kernel(const Tensor& hist, const Tensor& points, TensorList edges
     using scalar_t = typename decltype(type)::type;
     const scalar_t* values = points.data_ptr<scalar_t>();
     const scalar_t* weights = weight.defined() ? weight.data_ptr<scalar_t>() : nullptr;
+    const std::vector<Bins<scalar_t>> bins(edges.begin(), edges.end());
     std::vector<double> totals(static_cast<size_t>(hist.numel()), 0);
-    for (int64_t point = 0; point < points.sizes()[0]; ++point) {
-      int64_t place = 0;
-      bool inside = true;
-      for (int64_t dim = 0; dim < dims && inside; ++dim) {
-        const scalar_t* edge = edges[dim].data_ptr<scalar_t>();
-        const int64_t bins = edges[dim].numel() - 1;
-        const scalar_t value = values[point * dims + dim];
-        inside = bins > 0 && value >= edge[0] && value <= edge[bins];
-        if (!inside) break;
-        place = place * bins + find_bin(edge, bins, value);
+    const auto add = [&](int64_t first, int64_t last, std::vector<double>& sums) {
+      for (int64_t point = first; point < last; ++point) {
+        const scalar_t* value = values + point * dims;
+        int64_t place = 0;
+        bool inside = true;
+        for (int64_t dim = 0; dim < dims && inside; ++dim) {
+          inside = bins[dim].holds(value[dim]);
+          if (inside) place = place * bins[dim].count + bins[dim].find(value[dim]);
+        }
+        if (inside) sums[place] += weights ? weights[point] : 1;
       }
-      if (inside) totals[place] += weights ? weights[point] : 1;
-    }
+    };
+    std::mutex mutex;
+    const int64_t count = points.sizes()[0];
+    // Threads count on their own, unless there are more bins than points. What weighs is added up in its order.
+    const int64_t grain = weights || hist.numel() > count ? std::max<int64_t>(count, 1) : kGrainSize;
+    parallel_for(0, count, grain, [&](int64_t first, int64_t last) {
+      if (first == 0 && last == count) return add(first, last, totals);
+      std::vector<double> own(totals.size(), 0);
+      add(first, last, own);
+      const std::lock_guard<std::mutex> lock(mutex);
+      std::transform(own.begin(), own.end(), totals.begin(), totals.begin(), std::plus<>());
+    });
     scalar_t* to = hist.data_ptr<scalar_t>();
     for (size_t i = 0; i < totals.size(); ++i) to[i] = static_cast<scalar_t>(totals[i]);
   });

@@ -187,7 +187,7 @@ Tensor mean_backward(const Tensor& grad, IntArrayRef sizes, const OptionalIntVec
   } else if (!sizes.empty()) {
     for (int64_t each : *dim) count *= sizes[wrap(each, sizes.size())];
   }
-  return sum_backward(grad, sizes, dim, keepdim) / count;
+  return sum_backward(grad / count, sizes, dim, keepdim).clone();  // divided before there are many
 }
 
 namespace {

@@ -122,7 +122,7 @@ def embedding_bag(
                 f"sequences. However, found offsets of type {type(offsets)}"
             )
         bags, size = input.shape
-        owners = torch.arange(bags, device=input.device).repeat_interleave(size)
+        owners = torch.arange(0 if size and padding_idx is None else bags, device=input.device).repeat_interleave(size)
         input = input.reshape(-1)
         per_sample_weights = None if per_sample_weights is None else per_sample_weights.reshape(-1)
     elif input.dim() == 1:
@@ -179,7 +179,9 @@ def embedding_bag(
         sums = found.new_zeros((bags, weight.size(1))).index_add(0, owners, found)
     else:
         sums = found.view(table.shape).sum(1)
-    if mode == "mean":
+    if mode == "mean" and table is not None:
+        sums = sums / size
+    elif mode == "mean":
         sums = sums / torch.bincount(owners, minlength=bags).clamp(min=1).to(sums.dtype).unsqueeze(1)
     return sums.to(weight.dtype)
 
