@@ -48,12 +48,15 @@ trap slipway_finish EXIT""".replace("@KEEP@", KEEP_NINJA_FILES)
 
 SETTLE = """\
 umask 022
-# One pipe: by two, what a command prints can reach the log after the trace of the next one.
-exec 2>&1
 # When sources were written, checked out or patched is no part of them; archives and __TIMESTAMP__ would pack it.
 find "$SRC_DIR" -mindepth 1 ! -path "$SRC_DIR/build_env.sh" ! -path "$SRC_DIR/conda_build.sh" \\
   -exec touch -h -t @CLOCK@ {} +""".replace("@CLOCK@", time.strftime("%Y%m%d%H%M.%S", time.gmtime(CLOCK_SECONDS)))
 """What is put right before the recipe's script."""
+
+ONE_PIPE = """\
+# One pipe: by two, what a command prints can reach the log after the trace of the next one. Nothing is traced before.
+{ set +x; } 2>/dev/null
+exec 2>&1"""
 
 COMPILE = """\
   # rattler-build compiles copies of the files, with times that installed files do not have, so that every import would
@@ -91,7 +94,7 @@ def build_script(output: RenderedOutput, *, recipe: PurePath, jobs: int, unset: 
     commit = next((source for source in output.sources if source.git_commit is not None), None)
     if commit is not None:
         variables |= git_variables(str(commit.git_commit), commit.git_describe)
-    lines = ["# Written by slipway: conda-build's environment, then the recipe's own script."]
+    lines = ["# Written by slipway: conda-build's environment, then the recipe's own script.", ONE_PIPE]
     if unset:
         lines.append("unset " + " ".join(unset))
     lines += [f"export {key}={shlex.quote(value)}" for key, value in sorted(variables.items())]
@@ -115,7 +118,7 @@ def build_script(output: RenderedOutput, *, recipe: PurePath, jobs: int, unset: 
     lines.append(SETTLE)
     if wants_cache(output):
         lines.append(REQUEST_SERVER)
-    lines.append('cd "$SRC_DIR"')
+    lines += ["set -x", 'cd "$SRC_DIR"']
     if output.staging is not None and not output.takes_files:
         lines += _top_level_first(output, output.staging)
     lines.append(_finish(output))
