@@ -32,7 +32,8 @@ FINISH = """\
 slipway_finish() {
   status=$?
   set +x
-@STOP_SERVER@@KEEP@  [ "$status" = 0 ] || exit "$status"
+@STOP_SERVER@@KEEP@  slipway_end_output
+  [ "$status" = 0 ] || exit "$status"
 @FORGET@
   new() { find "$PREFIX" -cnewer "$SRC_DIR/build_env.sh" -type f "$@"; }
   # (By the time of its arrival: CMake installs files with the times of their sources.)
@@ -42,6 +43,26 @@ slipway_finish() {
     sed -i '/direct_url\\.json,/d' "${note%/*}/RECORD"
   done
 @COMPILE@
+  # What reads packages would wait for somebody to write into a pipe.
+  special=$(find "$PREFIX" ! -type f ! -type d ! -type l)
+  [ -z "$special" ] || { echo "error: a package holds files, folders and links, but no $special"; exit 1; }
+}
+# What the script left running holds its output, and the build would wait for that to end.
+slipway_end_output() {
+  local process=$BASHPID output own=' ' left
+  output=$(readlink "/proc/$process/fd/1") || return 0
+  while [ "${process:-0}" -gt 0 ]; do
+    own+="$process "
+    process=$(sed -n 's/^PPid:[[:space:]]*//p' "/proc/$process/status")
+  done
+  output="pipe:?${output//[^0-9]/}?"
+  left=$(find /proc/[0-9]*/fd -maxdepth 1 ! -name 0 -lname "$output" 2> /dev/null | cut -d / -f 3 | sort -u)
+  for process in $left; do
+    case $own in *" $process "*) continue ;; esac
+    [ -e "/proc/$process" ] || continue
+    echo "ended $(cat "/proc/$process/comm"), which the script left running"
+    kill -9 "$process"
+  done
 }
 trap slipway_finish EXIT""".replace("@KEEP@", KEEP_NINJA_FILES)
 """What is put right after the recipe's script, however it ends well."""
@@ -56,7 +77,15 @@ find "$SRC_DIR" -mindepth 1 ! -path "$SRC_DIR/build_env.sh" ! -path "$SRC_DIR/co
 ONE_PIPE = """\
 # One pipe: by two, what a command prints can reach the log after the trace of the next one. Nothing is traced before.
 { set +x; } 2>/dev/null
-exec 2>&1"""
+# rattler-build stops reading at bytes that are not UTF-8, and then the script waits for it forever.
+exec > >(LC_ALL=C exec awk '
+  /[\\200-\\377]/ {
+    rest = $0
+    gsub(/[\\302-\\337][\\200-\\277]|[\\340-\\357][\\200-\\277][\\200-\\277]/, "", rest)
+    gsub(/[\\360-\\364][\\200-\\277][\\200-\\277][\\200-\\277]/, "", rest)
+    if (rest ~ /[\\200-\\377]/) gsub(/[\\200-\\377]/, "?")
+  }
+  { print; fflush() }') 2>&1"""
 
 COMPILE = """\
   # rattler-build compiles copies of the files, with times that installed files do not have, so that every import would

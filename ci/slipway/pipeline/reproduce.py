@@ -225,7 +225,7 @@ def _restore(base: Path, name: str, known: str, target: Path, *, also: Path | No
             raise IntegrityError(
                 f"`{name}` is not as it was when the package was built, and git does not have it either",
                 where=str(base),
-                hint="name the folder of its recipe with `--recipe DIR`, and check out the commit that it was built from",
+                hint="name its recipe's folder with `--recipe DIR`, and check out the commit that it was built from",
             )
         if kind == "link":
             target.symlink_to(answer.output.decode())
