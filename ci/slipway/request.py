@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from slipway.base.checkout import default_folder, find_checkout
-from slipway.base.errors import VariantError
+from slipway.base.errors import UsageError, VariantError
 from slipway.bootstrap.pins import EMBEDDED, embedded_pins
 from slipway.recipe import load_config, load_recipe, load_recipe_settings, render_matrix, surrounding_configs
 from slipway.recipe.choose import CUDA_KEY, WITHOUT, describe_asked, used_variant, variant_of
@@ -154,6 +154,22 @@ class Request:
         pins = embedded_pins(self.preferred) if self.uses_embedded else ()
         return configurations.render(self.recipe, self.platform, environ=self.environ, pins=pins, solved=solved)
 
+    def check_places(self, outputs: Iterable[RenderedOutput] = ()) -> None:
+        """Refuse an output folder that holds what it is made from: nothing in it counts as source.
+
+        Raises:
+            UsageError: it holds the recipe, or a source of `outputs`.
+        """
+        recipe, dist = self.recipe.resolve(), self.workspace.dist
+        sources = {(recipe / source.path).resolve() for one in outputs for source in one.sources if source.path}
+        for place in (recipe, *sorted(sources)):
+            if dist in (place, *place.parents):
+                what = "the recipe" if place == recipe else "a source of the recipe"
+                raise UsageError(
+                    f"the output folder holds {what}: {place}", where=str(dist),
+                    hint="give it a folder of its own with --dist",
+                )  # fmt: skip
+
     def matching(self) -> tuple[RenderedOutput, ...]:
         """The outputs that belong to what was asked for, in build order; all of them if nothing was.
 
@@ -161,7 +177,9 @@ class Request:
             RecipeError: the recipe cannot be rendered.
             VariantError: the recipe has no such variant.
         """
-        return self.matrix().select(self.asked, self._titles())
+        chosen = self.matrix().select(self.asked, self._titles())
+        self.check_places(chosen)
+        return chosen
 
     def outputs(self) -> tuple[RenderedOutput, ...]:
         """The outputs to build: those that were asked for, and in what nobody spoke of, the recipe's defaults.
@@ -186,6 +204,7 @@ class Request:
                 where=str(self.recipe),
                 hint="it has " + matrix.describe(),
             )
+        self.check_places(chosen)
         return chosen
 
     def channel_variant(self, outputs: Iterable[RenderedOutput]) -> Variant:

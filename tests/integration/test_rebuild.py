@@ -57,6 +57,17 @@ def test_same_bytes_from_another_folder_later(slipway: Slipway, tmp_path: Path, 
     assert "the same bytes" in answer.stdout
 
 
+def test_sources_that_lie_elsewhere(slipway: Slipway, tmp_path: Path) -> None:
+    recipe, dist = write_recipe(tmp_path / "recipe", "lies", "cp a.txt $PREFIX/lies.txt\n"), tmp_path / "dist"
+    assert slipway("ship", recipe, "--dist", dist).returncode == 0
+    shutil.move(recipe, tmp_path / "moved")
+    answer = slipway("rebuild", "lies", "--recipe", recipe, "--dist", dist)
+    assert answer.returncode == 6
+    assert "is not as it was" in answer.stderr
+    assert "`--recipe DIR`" in answer.stderr
+    assert slipway("rebuild", "lies", "--recipe", tmp_path / "moved", "--dist", dist).returncode == 0
+
+
 BREAKS = """\
 here=$PREFIX/share/breaks
 mkdir -p $here

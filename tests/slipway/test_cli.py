@@ -59,7 +59,7 @@ def test_unknown_command_suggests_a_close_one(capsys: pytest.CaptureFixture[str]
         (["plan", "--dits", "there"], ["unrecognized arguments: --dits", "did you mean `--dist`?"]),
         (["plan", "--fortran", "12"], ["unrecognized arguments: --fortran", "`--variant KEY=VALUE`"]),
         (["doctor", "--fortran"], ["unrecognized arguments: --fortran", "`slipway doctor --help`"]),
-        (["ship", "--jobs", "many"], ["argument --jobs: invalid int value: 'many'", "`slipway ship --help`"]),
+        (["ship", "--jobs", "many"], ["argument --jobs: `many` is no whole number", "`slipway ship --help`"]),
     ],
 )
 def test_options_that_are_not_understood(words: list[str], told: list[str], capsys: pytest.CaptureFixture[str]) -> None:

@@ -111,6 +111,13 @@ CASES: dict[str, tuple[Callable[[Tools], object], str]] = {
         lambda tools: tools.render(f"{HEAD}requirements:\n  host: [python, pip]\n"),
         r"python, pip.*meta\.yaml:5",
     ),
+    "variants-of-one-name": (
+        lambda tools: (
+            (tools.folder / "conda_build_config.yaml").write_text("python:\n  - 3.11\n  - 3.12\n", encoding="utf-8"),
+            tools.render(f"{HEAD}requirements:\n  host:\n    - python\n"),
+        ),
+        r"2 variants.*`python`: 3.11, 3.12.*meta\.yaml",
+    ),
     "key-beside-build": (
         lambda tools: tools.render(f"{HEAD}outputs:\n  - name: a\n    string: b\n    build:\n      number: 1\n"),
         r"`string`.*meta\.yaml:6",

@@ -61,6 +61,17 @@ def test_words_that_make_no_sense(words: list[str], message: str, parse: Parse) 
         parse(*words)
 
 
+@pytest.mark.parametrize("place", [".", "recipe", "recipe/src"])
+def test_output_among_sources(place: str, tmp_path: Path, parse: Parse) -> None:
+    recipe = tmp_path / "recipe"
+    (recipe / "src").mkdir(parents=True)
+    text = "package:\n  name: a\n  version: 1\nsource:\n  path: src\n"
+    (recipe / "meta.yaml").write_text(text, encoding="utf-8")
+    with pytest.raises(UsageError, match=r"the output folder holds (the recipe|a source of the recipe): /"):
+        parse(str(recipe), "--channel", "x", "--dist", str(tmp_path / place)).matching()
+    assert parse(str(recipe), "--channel", "x", "--dist", str(recipe / "dist")).matching()
+
+
 def test_missing_recipe_and_config(tmp_path: Path, parse: Parse) -> None:
     with pytest.raises(RecipeError, match="no recipe here"):
         parse(str(tmp_path))

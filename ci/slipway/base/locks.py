@@ -33,9 +33,14 @@ def hold_lock(
 
     Raises:
         BusyError: another process still holds it; the message tells which.
-        HostError: it is a link that leads nowhere.
+        HostError: it is a link that leads nowhere, or its folder cannot be made.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except FileNotFoundError as error:  # as /proc answers
+        raise HostError(
+            "the folder cannot be made", where=str(path.parent), hint="name another one (--dist, XDG_CACHE_HOME)"
+        ) from error
     deadline = time.monotonic() + patience
     with _open(path) as stream:
         while True:

@@ -71,6 +71,8 @@ class Workspace:
         """
         with hold_lock(self.dist / ".lock", otherwise="give this one a folder of its own with --dist"):
             ignored = self.dist / ".gitignore"
-            if not ignored.exists():  # where a project is its own source, what it was built to is none of it
+            mine = {"channel", "env", "work", "logs", PAGE, ".lock"}
+            # Where a project is its own source, what it was built to is none of it; a folder of other things stays so.
+            if not ignored.exists() and mine.issuperset(path.name for path in self.dist.iterdir()):
                 ignored.write_text("*\n", encoding="utf-8")
             yield

@@ -68,7 +68,8 @@ def remember_url(url: str) -> None:
     found = [parts.password or ""]
     if parts.scheme.startswith("http") and parts.username and not parts.password:
         found.append(parts.username)
-    found += _CONDA_TOKEN.findall(parts.path)
+    if parts.scheme != "file":
+        found += _CONDA_TOKEN.findall(parts.path)
     for text in (parts.query, parts.fragment):
         values = [(match["name"], match["value"]) for match in _PARAMETER.finditer(text)]
         found += [value for name, value in values if not _PUBLIC_PARAMETER.fullmatch(name)]
@@ -118,7 +119,8 @@ def _redacted_url(url: str, parameters: bool) -> str:
         hide = parameters or _SECRET_PARAMETER.search(found["name"])
         return f"{found['name']}={HIDDEN}" if hide else found[0]
 
-    url = _CONDA_TOKEN.sub(HIDDEN, _USER.sub(hide_user, url, count=1))
+    url = _USER.sub(hide_user, url, count=1)
+    url = url if url.lower().startswith("file:") else _CONDA_TOKEN.sub(HIDDEN, url)
     start = min((at for at in (url.find("?"), url.find("#")) if at >= 0), default=len(url))
     address, rest = url[:start], url[start:]
     if parameters and rest.startswith("?") and "=" not in rest.partition("#")[0]:

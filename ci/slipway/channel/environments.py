@@ -10,7 +10,7 @@ import re
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote, urlsplit
 
 from slipway.base.errors import ChannelError, IntegrityError, NetworkError, SlipwayError, SolveError
@@ -211,6 +211,10 @@ def _solved_package(record: rattler.RepoDataRecord) -> SolvedPackage:
     )
 
 
+_AT_ARRIVAL: Final = ("pre-link", "post-link")
+"""Scripts that conda runs when a package arrives; see docs/trust.md."""
+
+
 def install(solution: Solution, prefix: Path, reporter: Reporter, *, into_existing: bool = False) -> int:
     """Make `prefix` hold exactly the packages of `solution`, beside what others put there; returns how many were new.
 
@@ -260,6 +264,11 @@ def install(solution: Solution, prefix: Path, reporter: Reporter, *, into_existi
                 raise IntegrityError(f"a package is not what its channel promises: {text}") from error
             raise NetworkError(f"a package could not be installed: {text}", where=str(prefix)) from error
     place.finish()
+    for package in missing:
+        for event in _AT_ARRIVAL:
+            script = prefix / "bin" / f".{package.name}-{event}.sh"
+            if script.is_file():
+                reporter.line(f"{package.name} brings a {event} script, which slipway does not run: {script}")
     return len(missing)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-PLAIN_VERSION = re.compile(r"[0-9A-Za-z_]+([.!][0-9A-Za-z_]+)*")
+PLAIN_VERSION = re.compile(r"[0-9A-Za-z_]+([.!+][0-9A-Za-z_]+)*")
 
 
 def strict_spec(spec: str) -> str:

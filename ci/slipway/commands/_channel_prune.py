@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slipway.channel import publishing, stores
 from slipway.channel.retention import find_old
+from slipway.commands._parsers import count
 from slipway.proof import keys
 from slipway.proof.channels import check_change, sign_channel
 
 if TYPE_CHECKING:
+    import argparse
+
     from slipway.base.log import Reporter
     from slipway.channel.catalogue import Catalogue
     from slipway.channel.publishing import PublishPlan
@@ -21,17 +23,11 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("address", metavar="ADDRESS", help="the channel, as `slipway publish --to` takes it")
-    parser.add_argument("--keep", type=_count, required=True, metavar="N", help="how many builds of each variant stay")
+    parser.add_argument("--keep", type=count, required=True, metavar="N", help="how many builds of each variant stay")
     parser.add_argument("--dry-run", action="store_true", help="print the plan, and change nothing")
     parser.add_argument("--alone", action="store_true", help="nobody else publishes there, see `slipway publish`")
     parser.add_argument("--key", type=Path, metavar="FILE", help="sign what is left with this private key")
     parser.add_argument("--json", action="store_true", help="print the plan as JSON")
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"`{text}` is no whole number above 0")
-    return int(text)
 
 
 def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:

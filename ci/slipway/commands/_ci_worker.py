@@ -9,6 +9,7 @@ from slipway.base.errors import UsageError
 from slipway.base.memory import available_memory
 from slipway.base.platform import usable_cpus
 from slipway.base.user_folders import cache_folder
+from slipway.commands._parsers import count
 from slipway.workflows import worker
 from slipway.workflows.network import add_tls_argument, check_address, require_distributed, security_words
 
@@ -22,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("scheduler", metavar="ADDRESS", help="tcp://HOST:PORT, or tls://HOST:PORT with --tls")
     parser.add_argument("--folder", type=Path, metavar="DIR", help="where it works (default: in the cache)")
-    parser.add_argument("--jobs", type=int, default=usable_cpus(), metavar="N", help="cores to give away")
+    parser.add_argument("--jobs", type=count, default=usable_cpus(), metavar="N", help="cores to give away")
     parser.add_argument("--memory", type=float, metavar="GB", help="memory to give away (default: what is free)")
     parser.add_argument("--name", metavar="NAME", help="how runs call it (default: the machine's, and a number)")
     add_tls_argument(parser)

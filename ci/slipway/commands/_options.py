@@ -15,6 +15,7 @@ from slipway.base.paths import Workspace
 from slipway.base.platform import LINUX_64, find_platform, this_platform, usable_cpus
 from slipway.bootstrap.pins import EMBEDDED
 from slipway.commands._configurations import add_configuration_arguments, variants_of
+from slipway.commands._parsers import count
 from slipway.engines.engine import Isolation
 from slipway.model import META_NAME, RECIPE_SETTINGS, V1_NAME
 from slipway.pipeline import bundle as bundles
@@ -129,7 +130,7 @@ def add_platform_argument(parser: argparse.ArgumentParser, *, builds: bool = Fal
 def add_build_arguments(parser: argparse.ArgumentParser) -> None:
     """How to build."""
     add_engine_arguments(parser)
-    parser.add_argument("--jobs", type=int, default=usable_cpus(), metavar="N", help="compilers to run at once")
+    parser.add_argument("--jobs", type=count, default=usable_cpus(), metavar="N", help="compilers to run at once")
 
 
 def add_engine_arguments(parser: argparse.ArgumentParser) -> None:
@@ -172,7 +173,7 @@ def request_of(arguments: argparse.Namespace) -> Request:
             f"the recipe is not built for {platform}", where=str(recipe / RECIPE_SETTINGS),
             hint=f"its `platforms` are {', '.join(settings.platforms)}",
         )  # fmt: skip
-    return Request(
+    request = Request(
         recipe=recipe,
         platform=platform,
         workspace=Workspace.of_checkout(arguments.dist),
@@ -185,6 +186,8 @@ def request_of(arguments: argparse.Namespace) -> Request:
         environ=dict(os.environ),
         offline=arguments.offline,
     )
+    request.check_places()
+    return request
 
 
 def words_of(arguments: argparse.Namespace) -> list[str]:

@@ -39,6 +39,9 @@ COMMAND_ORDER = (
 EVERY_ACTION = ["*"]
 """In place of a command line's words: declare the options of every action, not only of the one that is named."""
 
+MOST = 1_000_000
+"""Of whatever an option counts."""
+
 RECORD = "record"
 """Where ``--json`` of a command without an answer of its own is kept: see `slipway.base.answers`."""
 
@@ -53,6 +56,13 @@ def command_summary(name: str) -> str:
     """The first line of a command's docstring, read without importing it."""
     docstring = ast.get_docstring(ast.parse((COMMANDS_FOLDER / f"{name}.py").read_text(encoding="utf-8")))
     return (docstring or "").partition("\n")[0]
+
+
+def count(text: str) -> int:
+    """An option's value that counts something."""
+    if not text.isdecimal() or not 1 <= int(text) <= MOST:
+        raise argparse.ArgumentTypeError(f"`{text}` is no whole number from 1 to {MOST}")
+    return int(text)
 
 
 class CommandParser(argparse.ArgumentParser):

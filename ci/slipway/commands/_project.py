@@ -36,6 +36,7 @@ class Project:
         build_requires, run_requires: match specs of conda's.
         module: the Python module that it installs.
         scripts: the commands of a Python project, as entry points.
+        place: the folder for its recipe.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Project:
     python: str = "python"
     module: str | None = None
     scripts: tuple[str, ...] = ()
+    place: str = "recipe"
 
 
 def read_project(folder: Path) -> Project:
@@ -96,6 +98,7 @@ def read_project(folder: Path) -> Project:
         python=f"python {project['requires-python']}" if project.get("requires-python") else "python",
         module=_module(folder, name),
         scripts=tuple(f"{command} = {target}" for command, target in (project.get("scripts") or {}).items()),
+        place="ci/recipe" if _is_searched_for_packages(folder, content) else "recipe",
     )
 
 
@@ -145,6 +148,15 @@ def _has_extensions(folder: Path, content: Mapping[str, Any]) -> bool:
     return "ext_modules" in setup or "ext-modules" in content.get("tool", {}).get("setuptools", {})
 
 
+def _is_searched_for_packages(folder: Path, content: Mapping[str, Any]) -> bool:
+    """Whether setuptools would take a folder `recipe` for one more package, and refuse; `ci` it leaves out."""
+    backend = content.get("build-system", {}).get("build-backend", "setuptools")
+    said = {"packages", "py-modules", "package-dir"} & content.get("tool", {}).get("setuptools", {}).keys()
+    scripts = [_read(folder / name) or "" for name in ("setup.py", "setup.cfg")]
+    is_said = bool(said) or any(re.search(r"packages|py_modules|package_dir", text) for text in scripts)
+    return backend.startswith("setuptools") and not is_said and not (folder / "src").is_dir()
+
+
 def _module(folder: Path, name: str) -> str | None:
     wanted = name.lower().replace("-", "_")
     for place in (folder / "src", folder):
@@ -154,7 +166,7 @@ def _module(folder: Path, name: str) -> str | None:
 
 
 def write_recipe(project: Project) -> dict[str, str]:
-    """The files of a recipe in ``recipe/`` of the project, by their names."""
+    """The files of a recipe in the project's `place` for it, by their names."""
     noarch = project.is_python and not project.languages
     python = [project.python if noarch else "python"] if project.is_python else []
     lines = [
@@ -165,7 +177,7 @@ def write_recipe(project: Project) -> dict[str, str]:
         "  version: {{ version }}",
         "",
         "source:",
-        "  path: ..",
+        f"  path: {'/'.join(['..'] * len(project.place.split('/')))}",
         "",
         "build:",
         "  number: 0",

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from slipway.base.errors import UsageError
-from slipway.base.text import human_size
+from slipway.base.text import human_size, printable
 from slipway.channel.package import read_info
 from slipway.verify import verifier
 
@@ -51,7 +51,7 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
         print(json.dumps(changes, indent=1))
         return 0
     for kind, lines in changes.items():
-        print("\n".join([kind, *(f"  {line}" for line in lines)]))
+        print("\n".join(map(printable, [kind, *(f"  {line}" for line in lines)])))
     if not changes:
         print("nothing that can be told: `slipway rebuild` compares bytes")
     return 0

@@ -3,6 +3,8 @@
     slipway init            recipe/ beside the project's pyproject.toml or CMakeLists.txt; then `slipway ship recipe`
     slipway init --ci       also the workflows of GitHub Actions that `slipway ci write recipe --github` writes
 
+Where setuptools looks for packages beside pyproject.toml, it would take recipe/ for one: there it is ci/recipe.
+
 Name, version, licence and requirements are those that the project's own files say. What they do not say is a line to
 edit, which says so. Nothing that is there is written over.
 """
@@ -36,17 +38,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     """Write; returns the exit code."""
     project: Path = arguments.project.resolve()
-    if (project / "recipe" / "meta.yaml").exists():
-        raise UsageError("there is a recipe already", where=str(project / "recipe"), hint="take it away, or edit it")
-    for name, text in write_recipe(read_project(project)).items():
-        write_file(project / "recipe" / name, text)
-        reporter.line(f"recipe/{name}: written")
+    found = read_project(project)
+    recipe = project / found.place
+    for folder in (recipe, project / "recipe"):
+        if (folder / "meta.yaml").exists():
+            raise UsageError("there is a recipe already", where=str(folder), hint="take it away, or edit it")
+    for name, text in write_recipe(found).items():
+        write_file(recipe / name, text)
+        reporter.line(f"{found.place}/{name}: written")
     if arguments.ci:
-        matrix = make_recipe_matrix(project / "recipe", project, Configurations((project,)))
+        matrix = make_recipe_matrix(recipe, project, Configurations((project,)))
         wanted = files.texts(matrix, for_github=True, for_gitlab=False)
         kept = {name for name in wanted if (project / name).exists()}
         files.write({name: text for name, text in wanted.items() if name not in kept}, project)
         for name in wanted:
             reporter.line(f"{name}: {'there already, and kept' if name in kept else 'written'}")
-    reporter.line("next: read recipe/meta.yaml, then `slipway ship recipe`")
+    reporter.line(f"next: read {found.place}/meta.yaml, then `slipway ship {found.place}`")
     return 0

@@ -15,7 +15,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from slipway.base.errors import SolveError
+from slipway.base.errors import SolveError, UsageError
 from slipway.base.locks import hold_lock
 from slipway.base.paths import Workspace
 from slipway.base.platform import LINUX_64, find_platform
@@ -24,6 +24,7 @@ from slipway.bootstrap.embedded import advise_on_cuda, channels_of
 from slipway.channel.environments import install, solve
 from slipway.channel.folder import Channel
 from slipway.channel.prefix import Prefix
+from slipway.channel.specs import package_name
 from slipway.commands._options import (
     CHANNEL_HELP,
     ROLLBACK_HELP,
@@ -66,6 +67,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     """Install; returns the exit code."""
+    if unnamed := [spec for spec in arguments.specs if not package_name(spec)]:
+        raise UsageError(f"`{unnamed[0]}` names no package", hint="write `numpy`, or `numpy >=2` with its quotes")
     workspace = Workspace.of_checkout(arguments.dist)
     trust = keys.load_trust(arguments.require_signed) if arguments.require_signed else None
     if trust is not None and arguments.bundle is not None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from slipway.base.text import printable
 from slipway.commands._options import add_platform_argument, add_request_arguments, request_of
 from slipway.engines import load_engine
 from slipway.pipeline.context import RunContext
@@ -53,7 +54,7 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     lines = as_table(table)
     print(lines[0])
     for line, planned in zip(lines[1:], plan, strict=True):
-        print("\n".join([line, *(f"     {change}" for change in planned.shown_changes)]))
+        print("\n".join(map(printable, [line, *(f"     {change}" for change in planned.shown_changes)])))
     return 0
 
 

@@ -28,6 +28,7 @@ from slipway.base.platform import usable_cpus
 from slipway.base.text import human_seconds
 from slipway.channel.folder import Channel
 from slipway.commands._options import add_bundle_argument, add_isolation_argument, opened_bundle
+from slipway.commands._parsers import count
 from slipway.engines.build_folder import VARIABLE
 from slipway.pipeline.reproduce import RebuildOptions, rebuild
 from slipway.proof import keys
@@ -47,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-c", "--channel", action="append", metavar="URL", help="as for `slipway ship`")
     parser.add_argument("--offline", action="store_true", help="download nothing; what is cached must do")
     parser.add_argument("--dist", metavar="DIR", help="folder of the channel (default: dist/)")
-    parser.add_argument("--jobs", type=int, default=usable_cpus(), metavar="N", help="compilers to run at once")
+    parser.add_argument("--jobs", type=count, default=usable_cpus(), metavar="N", help="compilers to run at once")
     add_isolation_argument(parser)
     parser.add_argument("--keep", type=Path, metavar="DIR", help="put the packages that were built there")
     parser.add_argument("--attest", type=Path, metavar="KEY",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from slipway.base.text import printable
 from slipway.commands._options import add_platform_argument, add_request_arguments, request_of
 from slipway.recipe.hashes import as_json
 
@@ -29,7 +30,7 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
         print(as_json({output.key: dict(output.listing) for output in outputs}))
         return 0
     for output in outputs:
-        print("\n".join(_lines(output)))
+        print("\n".join(map(printable, _lines(output))))
     print(f"{len(outputs)} package{'' if len(outputs) == 1 else 's'}")
     return 0
 

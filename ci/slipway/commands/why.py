@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from slipway.base.errors import UsageError
 from slipway.base.paths import Workspace
+from slipway.base.text import printable
 from slipway.recipe.hashes import name_of
 
 if TYPE_CHECKING:
@@ -53,10 +54,10 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
         print(json.dumps([{"package": name, "needs": spec} for name, spec in steps], indent=1))
         return 0
     for name, spec in steps:
-        print(f"{name} needs {spec}")
+        print(printable(f"{name} needs {spec}"))
     if not steps:
         by = f"nothing that `{arguments.packages[0]}` needs" if len(arguments.packages) == 2 else "nothing"
-        print(f"{by} asks for `{wanted}`")
+        print(printable(f"{by} asks for `{wanted}`"))
     return 0
 
 

@@ -32,7 +32,8 @@ FINISH = """\
 slipway_finish() {
   status=$?
   set +x
-@STOP_SERVER@@KEEP@  [ "$status" = 0 ] || exit "$status"
+@STOP_SERVER@@KEEP@  slipway_end_output
+  [ "$status" = 0 ] || exit "$status"
 @FORGET@
   new() { find "$PREFIX" -cnewer "$SRC_DIR/build_env.sh" -type f "$@"; }
   # (By the time of its arrival: CMake installs files with the times of their sources.)
@@ -42,18 +43,49 @@ slipway_finish() {
     sed -i '/direct_url\\.json,/d' "${note%/*}/RECORD"
   done
 @COMPILE@
+  # What reads packages would wait for somebody to write into a pipe.
+  special=$(find "$PREFIX" ! -type f ! -type d ! -type l)
+  [ -z "$special" ] || { echo "error: a package holds files, folders and links, but no $special"; exit 1; }
+}
+# What the script left running holds its output, and the build would wait for that to end.
+slipway_end_output() {
+  local process=$BASHPID output own=' ' left
+  output=$(readlink "/proc/$process/fd/1") || return 0
+  while [ "${process:-0}" -gt 0 ]; do
+    own+="$process "
+    process=$(sed -n 's/^PPid:[[:space:]]*//p' "/proc/$process/status")
+  done
+  output="pipe:?${output//[^0-9]/}?"
+  left=$(find /proc/[0-9]*/fd -maxdepth 1 ! -name 0 -lname "$output" 2> /dev/null | cut -d / -f 3 | sort -u)
+  for process in $left; do
+    case $own in *" $process "*) continue ;; esac
+    [ -e "/proc/$process" ] || continue
+    echo "ended $(cat "/proc/$process/comm"), which the script left running"
+    kill -9 "$process"
+  done
 }
 trap slipway_finish EXIT""".replace("@KEEP@", KEEP_NINJA_FILES)
 """What is put right after the recipe's script, however it ends well."""
 
 SETTLE = """\
 umask 022
-# One pipe: by two, what a command prints can reach the log after the trace of the next one.
-exec 2>&1
 # When sources were written, checked out or patched is no part of them; archives and __TIMESTAMP__ would pack it.
 find "$SRC_DIR" -mindepth 1 ! -path "$SRC_DIR/build_env.sh" ! -path "$SRC_DIR/conda_build.sh" \\
   -exec touch -h -t @CLOCK@ {} +""".replace("@CLOCK@", time.strftime("%Y%m%d%H%M.%S", time.gmtime(CLOCK_SECONDS)))
 """What is put right before the recipe's script."""
+
+ONE_PIPE = """\
+# One pipe: by two, what a command prints can reach the log after the trace of the next one. Nothing is traced before.
+{ set +x; } 2>/dev/null
+# rattler-build stops reading at bytes that are not UTF-8, and then the script waits for it forever.
+exec > >(LC_ALL=C exec awk '
+  /[\\200-\\377]/ {
+    rest = $0
+    gsub(/[\\302-\\337][\\200-\\277]|[\\340-\\357][\\200-\\277][\\200-\\277]/, "", rest)
+    gsub(/[\\360-\\364][\\200-\\277][\\200-\\277][\\200-\\277]/, "", rest)
+    if (rest ~ /[\\200-\\377]/) gsub(/[\\200-\\377]/, "?")
+  }
+  { print; fflush() }') 2>&1"""
 
 COMPILE = """\
   # rattler-build compiles copies of the files, with times that installed files do not have, so that every import would
@@ -91,7 +123,7 @@ def build_script(output: RenderedOutput, *, recipe: PurePath, jobs: int, unset: 
     commit = next((source for source in output.sources if source.git_commit is not None), None)
     if commit is not None:
         variables |= git_variables(str(commit.git_commit), commit.git_describe)
-    lines = ["# Written by slipway: conda-build's environment, then the recipe's own script."]
+    lines = ["# Written by slipway: conda-build's environment, then the recipe's own script.", ONE_PIPE]
     if unset:
         lines.append("unset " + " ".join(unset))
     lines += [f"export {key}={shlex.quote(value)}" for key, value in sorted(variables.items())]
@@ -115,7 +147,7 @@ def build_script(output: RenderedOutput, *, recipe: PurePath, jobs: int, unset: 
     lines.append(SETTLE)
     if wants_cache(output):
         lines.append(REQUEST_SERVER)
-    lines.append('cd "$SRC_DIR"')
+    lines += ["set -x", 'cd "$SRC_DIR"']
     if output.staging is not None and not output.takes_files:
         lines += _top_level_first(output, output.staging)
     lines.append(_finish(output))

@@ -219,12 +219,13 @@ def _restore(base: Path, name: str, known: str, target: Path, *, also: Path | No
             break
     else:
         command = ["git", "-c", f"safe.directory={base}", "cat-file", "blob", git]
-        answer = capture(command, env=os.environ, what="reading git's store", cwd=base)
+        there = next(folder for folder in (base, *base.parents) if folder.is_dir())
+        answer = capture(command, env=os.environ, what="reading git's store", cwd=there)
         if answer.status != 0:
             raise IntegrityError(
                 f"`{name}` is not as it was when the package was built, and git does not have it either",
                 where=str(base),
-                hint="check out the commit that the package was built from",
+                hint="name its recipe's folder with `--recipe DIR`, and check out the commit that it was built from",
             )
         if kind == "link":
             target.symlink_to(answer.output.decode())

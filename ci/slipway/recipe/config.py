@@ -108,7 +108,9 @@ def parse(source: VariantConfigText, *, platform: Platform, environ: Mapping[str
         RecipeError: broken selector or YAML, a key that is no Jinja name, a value of an unexpected kind.
     """
     names = selectors.namespace({}, platform=platform, environ=environ)
-    lines = selectors.select(selectors.split_lines(source.text), names, source.path)
+    written = selectors.split_lines(source.text)
+    selectors.warn_of_lists(written, source.path)
+    lines = selectors.select(written, names, source.path)
     numbers = [line.number for line in lines]
 
     def where(mark: yaml.Mark | None) -> str:
@@ -163,14 +165,14 @@ def _plain(node: yaml.Node) -> Any:
 
 def _checked(key: str, value: Any, where: str) -> Any:
     if key == "zip_keys":
-        groups = value if isinstance(value, list) else [value]
-        nested = [isinstance(group, list) for group in groups if group]
+        groups = [group for group in (value if isinstance(value, list) else [value]) if group]
+        nested = [isinstance(group, list) for group in groups]
         if any(nested) and not all(nested):
             raise RecipeError(
                 "`zip_keys` mixes keys and groups of keys", where=where,
                 hint="write either one list of keys, or a list of such lists",
             )  # fmt: skip
-        return [group for group in groups if group] if any(nested) else [groups]
+        return groups if any(nested) or not groups else [groups]
     if isinstance(value, Mapping):
         return value
     values = value if isinstance(value, list) else [value]

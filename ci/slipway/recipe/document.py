@@ -33,6 +33,10 @@ class ShallowScanner(yaml.scanner.Scanner):
 class _Loader(ShallowScanner, yaml.SafeLoader):
     """YAML in which numbers and dates stay text, so that version 1.10 is not 1.1."""
 
+    def check_plain(self) -> bool:
+        """Called by PyYAML where a value begins: for Windows, what `{{ PYTHON }}` stands for begins with a percent."""
+        return super().check_plain() or self.peek() == "%"
+
 
 class _FastLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
     """The same, several times faster where PyYAML has libyaml; its messages are terser."""

@@ -179,7 +179,7 @@ def _has_foreign_threads() -> bool:
 def _killed(limits: RenderLimits, number: int) -> RecipeError:
     """What to say when a signal ended the process: RLIMIT_CPU's, or one that a lack of memory leads to."""
     passed: OutOfTimeError | MemoryError = OutOfTimeError() if number == signal.SIGXCPU else MemoryError()
-    return RecipeError(f"rendering the recipe needs {limits.explain(passed)}", hint=HINT)
+    return RecipeError(f"rendering the recipe needs {limits.explain(passed)}", hint=WHOLE_HINT)
 
 
 @contextmanager
@@ -196,6 +196,7 @@ def only_environment(shown: Mapping[str, str]) -> Iterator[None]:
 
 
 HINT = "a recipe takes milliseconds: look for what repeats, or grows, without end"
+WHOLE_HINT = f"{HINT}; or its matrix is large: give keys fewer values (--variants)"
 
 
 def serve(descriptor: int) -> None:
@@ -217,7 +218,9 @@ def _return(limits: RenderLimits, function: Callable[..., Any], arguments: tuple
         except SlipwayError as error:
             answer = _Returned(error=error.with_traceback(None))
         except (OutOfTimeError, MemoryError) as error:
-            answer = _Returned(error=RecipeError(f"rendering the recipe needs {limits.explain(error)}", hint=HINT))
+            answer = _Returned(
+                error=RecipeError(f"rendering the recipe needs {limits.explain(error)}", hint=WHOLE_HINT)
+            )
         except Exception:
             answer = _Returned(crash=traceback.format_exc())
     said = [one.message for one in caught if isinstance(one.message, RecipeWarning)]

@@ -10,8 +10,10 @@ last one stands for all.
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING
 
+from slipway.base.errors import RecipeWarning
 from slipway.base.platform import NOARCH
 from slipway.base.secrets import names_a_secret
 from slipway.recipe import (
@@ -31,7 +33,7 @@ from slipway.recipe.templates import RenderedText, TemplateRenderer
 from slipway.recipe.usage import REQUIREMENTS, UsageFinder, mentions
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from slipway.base.platform import Platform
     from slipway.model import RenderedOutput
@@ -77,8 +79,28 @@ class Renderer:
         for variant in self._matrix():
             for candidate in self._candidates(variant):
                 candidates[candidate.identity] = candidate
+        self._warn_of_lost_variants(candidates.values())
         ordered = order.in_build_order({candidate.file: candidate for candidate in candidates.values()}.values())
         return tuple(self._finished(candidate, ordered) for candidate in ordered)
+
+    def _warn_of_lost_variants(self, candidates: Iterable[Candidate]) -> None:
+        """Say which packages go under in another of their name; one for every platform is meant to be built once."""
+        files: dict[tuple[str, ...], list[Candidate]] = {}
+        for candidate in candidates:
+            files.setdefault(candidate.file, []).append(candidate)
+        for (subdir, *file), same in files.items():
+            if len(same) == 1 or subdir == NOARCH:
+                continue
+            used = sorted(frozenset[str]().union(*(one.used for one in same)))
+            values = {key: list(dict.fromkeys(one.variant.get(key, "") for one in same)) for key in used}
+            differing = "; ".join(f"`{key}`: {', '.join(found)}" for key, found in values.items() if len(found) > 1)
+            said = RecipeWarning(
+                f"{len(same)} variants make `{'-'.join(file)}` ({differing}): only the last is built",
+                where=same[-1].output.where, code="variants-of-one-name",
+                hint="let its build string tell them apart: a language belongs to `run`, too, a `string` of the "
+                "recipe's own holds `{{ PKG_HASH }}` or the key",
+            )  # fmt: skip
+            warnings.warn(said, stacklevel=2)
 
     def _finished(self, candidate: Candidate, everything: Sequence[Candidate]) -> RenderedOutput:
         """The second pass: pins read versions and build strings, of this variant where it has the output."""

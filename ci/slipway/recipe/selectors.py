@@ -94,22 +94,26 @@ _LIST_CODE: Final = "list-taken-for-a-selector"
 
 
 def _looks_like_a_list(line: Line) -> bool:
-    return line.selector is not None and line.text.endswith(":") and "#" not in line.raw
+    return line.selector is not None and line.text.endswith((":", "-")) and "#" not in line.raw
+
+
+def warn_of_lists(lines: tuple[Line, ...], path: str) -> None:
+    """Warn of lists that are taken for selectors."""
+    for line in filter(_looks_like_a_list, lines):
+        said = RecipeWarning(
+            f"`[{line.selector}]` is taken for a selector, as conda-build does with brackets at a line's end",
+            where=f"{path}:{line.number}", hint=_LIST_HINT, code=_LIST_CODE,
+        )  # fmt: skip
+        warnings.warn(said, stacklevel=2)
 
 
 def warn_of_unknown_names(lines: tuple[Line, ...], namespace: Mapping[str, Any], path: str) -> None:
     """Warn of selectors that are probably none, and of names that nothing defines: these count as False."""
+    warn_of_lists(lines, path)
     for line in lines:
-        if line.selector is None:
+        if line.selector is None or _looks_like_a_list(line):
             continue
         where = f"{path}:{line.number}"
-        if _looks_like_a_list(line):
-            said = RecipeWarning(
-                f"`[{line.selector}]` is taken for a selector, as conda-build does with brackets at a line's end",
-                where=where, hint=_LIST_HINT, code=_LIST_CODE,
-            )  # fmt: skip
-            warnings.warn(said, stacklevel=2)
-            continue
         try:
             names = [node.id for node in ast.walk(ast.parse(line.selector.strip())) if isinstance(node, ast.Name)]
         except (SyntaxError, RecursionError, MemoryError):

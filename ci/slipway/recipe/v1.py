@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import shlex
 import tempfile
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import PurePosixPath
 from types import MappingProxyType
@@ -52,6 +53,8 @@ _LATE_NAMES: Final = (
 
 _LATE: Final = re.compile(r"@late:(\w+)@")
 
+_TRUTHS: Final[Mapping[str, Any]] = MappingProxyType({"true": True, "false": False})
+
 _PLACES: Final = re.compile(r"x(\.x)*")
 _AT_LINE: Final = re.compile(r"line: (\d+)|YAML: (\d+):")
 _QUOTED: Final = re.compile(r"unknown (?:top-level )?field '([^']+)'|^[^']*'([^']+)' is not|: (\S+)$")
@@ -73,11 +76,7 @@ def render(
         space = config.combine(
             [own, *configs], platform=platform, defaults=False, may_use=lambda key: mentions(recipe.text, key)
         )
-        stage0 = rattler_build.Stage0Recipe.from_file(recipe.path)
-        variants = rattler_build.VariantConfig(*_as_lists(space))
-        rendered = stage0.render(variants, rattler_build.RenderConfig(_platform_config(platform)))
-        skips = _find_skips(stage0.to_dict())
-        kept = [one for one in rendered if not (skips and one.recipe.package.name in _skipped(one, skips, platform))]
+        kept = _rendered(rattler_build.Stage0Recipe.from_file(recipe.path), space, platform)
         found: dict[tuple[str, str], RenderedOutput] = {}
         versions = {one.recipe.package.name: (one.recipe.package.version, str(one.recipe.build.string)) for one in kept}
         for one in kept:
@@ -107,18 +106,32 @@ def _as_text(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _as_lists(space: config.VariantSpace) -> tuple[dict[str, list[Any]], list[list[str]]]:
-    """The space as rattler-build takes it: values by key, and the groups that advance together."""
-    zipped = {key for group in space.zip_groups for key in group}
-    lists: dict[str, list[Any]] = {key: list(values) for key, values in space.values().items() if key not in zipped}
-    for group in space.zip_groups:
-        rows = dict.fromkeys(tuple(variant[key] for key in group) for variant in space.variants)
-        lists |= {key: [row[index] for row in rows] for index, key in enumerate(group)}
-    lists.pop("target_platform", None)  # it is said beside
-    truths: dict[str, Any] = {"true": True, "false": False}
-    return {key: [truths.get(value, value) for value in values] for key, values in lists.items()}, [
-        list(group) for group in space.zip_groups
-    ]
+def _rendered(stage0: rattler_build.Stage0Recipe, space: config.VariantSpace, platform: Platform) -> list[Any]:
+    """Each output once, in build order, without those that are skipped in every variant.
+
+    rattler-build is given one variant at a time: the time that it takes for all at once grows with their square. And
+    what an output does not use, such as the Python of a noarch package, can still decide about skipping it.
+    """
+    skips = _find_skips(stage0.to_dict())
+    found: dict[tuple[str, str, str, str], Any] = {}
+    for variant in space.variants:
+        values = {key: _TRUTHS.get(value, value) for key, value in variant.items() if key != "target_platform"}
+        skipped: dict[str, set[str]] = {}
+        for one in stage0.render(_variant_config(values), rattler_build.RenderConfig(_platform_config(platform))):
+            package, build = one.recipe.package, one.recipe.build
+            identity = (package.name, package.version, str(build.string), str(one.variant.get("target_platform")))
+            if identity in found:
+                continue
+            context = repr(one.recipe.context)
+            if skips and context not in skipped:
+                skipped[context] = _skipped(one, skips, platform, values)
+            if package.name not in skipped.get(context, ()):
+                found[identity] = one
+    return list(found.values())
+
+
+def _variant_config(values: Mapping[str, Any]) -> rattler_build.VariantConfig:
+    return rattler_build.VariantConfig({key: [value] for key, value in values.items()})
 
 
 def _find_skips(stage0: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -140,21 +153,43 @@ def _conditions(section: Mapping[str, Any]) -> list[str]:
     return [_as_text(one) for one in (skip if isinstance(skip, list) else [skip])]
 
 
-def _skipped(one: Any, skips: list[dict[str, Any]], platform: Platform) -> set[str]:
-    answer = _ask_again(one, platform, {"requirements": {"run": skips}})
+def _skipped(one: Any, skips: list[dict[str, Any]], platform: Platform, values: Mapping[str, Any]) -> set[str]:
+    plain = [skip for skip in skips if "${{" not in skip["if"]]
+    found = _conditional(one, plain, platform, values)
+    for skip in skips:
+        if skip not in plain:  # a template: its text is the condition, and counts as none if it cannot be read
+            answer = _ask_again(one, platform, {"about": {"description": skip["if"]}}, values=values)
+            written = {"if": str(answer["about"]["description"]), "then": skip["then"]}
+            with suppress(rattler_build.RattlerBuildError):
+                found |= _conditional(one, [written], platform, values)
+    return found
+
+
+def _conditional(one: Any, items: list[dict[str, Any]], platform: Platform, values: Mapping[str, Any]) -> set[str]:
+    """What a list of conditions and items comes to."""
+    answer = _ask_again(one, platform, {"requirements": {"run": items}}, values=values)
     return {str(spec) for spec in answer.get("requirements", {}).get("run", ())}
 
 
 def _ask_again(
-    one: Any, platform: Platform, section: Mapping[str, Any], context: Mapping[str, Any] = MappingProxyType({})
+    one: Any,
+    platform: Platform,
+    section: Mapping[str, Any],
+    context: Mapping[str, Any] = MappingProxyType({}),
+    *,
+    values: Mapping[str, Any] = MappingProxyType({}),
 ) -> dict[str, Any]:
-    """What rattler-build makes of a section of a recipe, with the context and the variant of a rendered output."""
-    values = rattler_build.VariantConfig({key: [value] for key, value in one.variant.items()})
+    """What rattler-build makes of a section of a recipe, with the context and the variant of a rendered output.
+
+    Args:
+        values: more of the variant. Its `target_platform` is that of `platform`, also where the output is noarch.
+    """
+    variant = {key: value for key, value in one.variant.items() if key != "target_platform"} | dict(values)
     names = {**one.recipe.context, **context}
     asked = {**({"context": names} if names else {}), "package": {"name": "asked", "version": "0"}, **section}
     with tempfile.TemporaryDirectory() as folder:  # it writes there; where none is named, it leaves one behind
         (rendered,) = rattler_build.Stage0Recipe.from_dict(asked, recipe_dir=folder).render(
-            values, rattler_build.RenderConfig(_platform_config(platform))
+            _variant_config(variant), rattler_build.RenderConfig(_platform_config(platform))
         )
     answer: dict[str, Any] = rendered.recipe.to_dict()
     return answer

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
+
+import pytest
 
 from slipway.base.checkout import PACKAGE_ROOT
+from slipway.base.errors import HostError
 from slipway.base.paths import Workspace
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PROGRAM = """
 import pathlib, sys
@@ -30,6 +30,19 @@ def _lock_elsewhere(folder: Path) -> str:
     command = [sys.executable, "-c", PROGRAM, str(folder)]
     environment = {"PYTHONPATH": str(PACKAGE_ROOT)}
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def test_a_folder_of_other_things_is_not_taken_for_output(tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "file.c").touch()
+    for name in ("dist", "other"):
+        with Workspace(tmp_path / name).lock():
+            assert (tmp_path / name / ".gitignore").exists() == (name == "dist")
+
+
+def test_folder_that_cannot_be_made() -> None:
+    with pytest.raises(HostError, match="the folder cannot be made"), Workspace(Path("/proc/none")).lock():
+        pass
 
 
 def test_second_slipway_is_kept_out_until_the_first_is_done(tmp_path: Path) -> None:

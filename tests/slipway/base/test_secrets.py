@@ -41,6 +41,7 @@ SECRET = "PLANTED-s3cret/+="
         ("https://host/a?{}", "https://host/a?***"),
         ("https://host/a?X-Amz-Signature={}#access_token={}", "https://host/a?X-Amz-Signature=***#access_token=***"),
         ("https://host/t/{}/channel/linux-64", "https://host/t/***/channel/linux-64"),
+        ("file:///home/t/projects/channel", "file:///home/t/projects/channel"),
         ("ssh://git@host/a", "ssh://git@host/a"),
         ("https://host/page#section", "https://host/page#section"),
     ],
@@ -55,7 +56,8 @@ def test_values_of_a_url_are_hidden_apart_from_it() -> None:
     remember_url("https://me:pass-word-1@host/t/conda-token/x?anything=query-value&sha256=0123456789#fragment-value")
     for value in ("pass-word-1", "conda-token", "query-value", "fragment-value"):
         assert redact(f"it says {value}.") == "it says ***."
-    assert redact("0123456789 and me") == "0123456789 and me"
+    remember_url("file:///home/t/my-projects/channel")
+    assert redact("0123456789 and me, my-projects") == "0123456789 and me, my-projects"
 
 
 def test_values_are_hidden_once_remembered() -> None:

@@ -183,6 +183,20 @@ def test_links_on_the_way(channel: Channel, tmp_path: Path) -> None:
     assert len(list(elsewhere.rglob("*.txt"))) == 150
 
 
+def test_scripts_that_do_not_run_are_named(kit: Kit, tmp_path: Path) -> None:
+    channel, lines = Channel(tmp_path / "channel"), list[str]()
+    script = f"#!/bin/sh\ntouch {tmp_path}/ran\n"
+    channel.publish([("linux-64", kit.package({"bin/.fonts-post-link.sh": script}, name="fonts"))])
+
+    class Lines(NullReporter):
+        def line(self, text: str) -> None:
+            lines.append(text)
+
+    install(solve(["fonts"], [channel.url]), tmp_path / "prefix", Lines())
+    assert "fonts brings a post-link script, which slipway does not run" in lines[0]
+    assert not (tmp_path / "ran").exists()
+
+
 def test_failed_installation_and_file_as_prefix(channel: Channel, tmp_path: Path) -> None:
     prefix = tmp_path / "prefix"
     put(channel, prefix, "one 1.0")

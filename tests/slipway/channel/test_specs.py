@@ -15,6 +15,8 @@ from slipway.channel.specs import strict_spec
         ("libtorch 2.2.0a0 *_0", "libtorch ==2.2.0a0 *_0"),
         ("python 3.11.* *_cpython", "python 3.11.* *_cpython"),
         ("libfoo >=1.2,<2", "libfoo >=1.2,<2"),
+        ("fonts 1!2.0+local.1", "fonts 1!2.0+local.1.*"),
+        ("fonts 1!2.0+local.1 h1_0", "fonts ==1!2.0+local.1 h1_0"),
         ("libq-extra ===0.9.1", "libq-extra ==0.9.1"),
     ],
 )

@@ -121,11 +121,11 @@ def test_an_answer_of_what_was_done(tmp_path: Path, capsys: pytest.CaptureFixtur
     (tmp_path / "pyproject.toml").write_text('[project]\nname = "a"\nversion = "1"\n', encoding="utf-8")
     answer = answer_of(["init", str(tmp_path), "--json"], capsys)
     assert answer["exit_code"] == 0
-    assert "recipe/meta.yaml: written" in answer["lines"]
+    assert "ci/recipe/meta.yaml: written" in answer["lines"]
     assert answer["error"] is None
     again = answer_of(["init", str(tmp_path), "--json"], capsys)
     assert again["error"]["message"] == "there is a recipe already"
-    assert again["error"]["where"] == str(tmp_path / "recipe")
+    assert again["error"]["where"] == str(tmp_path / "ci/recipe")
 
 
 def test_an_answer_holds_what_was_printed(capsys: pytest.CaptureFixture[str]) -> None:

@@ -51,6 +51,25 @@ def test_pure_python(tmp_path: Path) -> None:
     assert output.about == {"summary": 'Counts "things"', "license": "MIT", "license_file": "LICENSE.txt"}
 
 
+@pytest.mark.parametrize(
+    ("more", "place"),
+    [
+        ("", "ci/recipe"),
+        ("[tool.setuptools]\npackages = ['counts_things']\n", "recipe"),
+        ("[tool.setuptools.package-data]\ncounts_things = ['*.txt']\n", "ci/recipe"),
+    ],
+)
+def test_where_setuptools_looks_for_packages(tmp_path: Path, more: str, place: str) -> None:
+    (tmp_path / "pyproject.toml").write_text(PYTHON + more, encoding="utf-8")
+    (tmp_path / "counts_things").mkdir()
+    (tmp_path / "counts_things/__init__.py").touch()
+    assert main(["init", str(tmp_path), "--quiet"]) == 0
+    (output,) = render(load_recipe(tmp_path / place), platform=LINUX_64, environ={})
+    source = tmp_path / place / str(output.sources[0].path)
+    assert source.resolve() == tmp_path
+    assert main(["init", str(tmp_path), "--quiet"]) == 2
+
+
 def test_python_with_compiled_code(tmp_path: Path) -> None:
     text = PYTHON.replace("setuptools>=61", 'scikit-build-core", "pybind11')
     (tmp_path / "pyproject.toml").write_text(text, encoding="utf-8")

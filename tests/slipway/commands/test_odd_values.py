@@ -124,3 +124,24 @@ def test_the_working_directory_is_gone(
     assert cli.main(["plan"]) == 11
     assert "the working directory cannot be used" in capsys.readouterr().err
     monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["install", ""], "`` names no package"),
+        (["install", ">=2"], "`>=2` names no package"),
+        (["ship", "--jobs", "-3"], "`-3` is no whole number from 1 to 1000000"),
+        (["rebuild", "a", "--jobs", "0"], "`0` is no whole number from 1 to 1000000"),
+    ],
+)
+def test_values_without_a_meaning(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(words) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_answers_move_no_cursor(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = 'package:\n  name: a\n  version: 1\nrequirements:\n  run:\n    - "foo\\e[2J >=1"\n'
+    (tmp_path / "meta.yaml").write_text(text, encoding="utf-8")
+    assert cli.main(["render", str(tmp_path), "--channel", "x"]) == 0
+    assert r"run      foo\x1b[2J >=1" in capsys.readouterr().out

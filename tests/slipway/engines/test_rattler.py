@@ -114,6 +114,30 @@ def test_what_commands_print_follows_their_trace(
     assert [line for line in log if line in set(printed)] == printed
 
 
+@pytest.mark.parametrize("isolation", [Isolation.AUTO, Isolation.OFF])
+def test_what_a_script_prints_and_leaves_running_holds_nothing_up(
+    isolation: Isolation, make_output: MakeOutput, make_context: MakeContext
+) -> None:
+    """rattler-build stops reading where bytes are not UTF-8, and reads until nobody holds the other end."""
+    script = "echo 'naïve ok'; printf 'caf\\351 é\\n'; seq 40000; (sleep 600 &); mkdir $PREFIX/x; touch $PREFIX/x/y\n"
+    output = make_output(script=script)
+    context = make_context(isolation=isolation)
+    started = time.monotonic()
+    run([output], context)
+    assert time.monotonic() - started < 300
+    log = context.workspace.log(output.key).read_text(encoding="utf-8").splitlines()
+    assert {"naïve ok", "caf? ??", "40000", "ended sleep, which the script left running"} <= set(log)
+
+
+@pytest.mark.parametrize("isolation", [Isolation.AUTO, Isolation.OFF])
+def test_what_no_package_can_hold_is_named(
+    isolation: Isolation, make_output: MakeOutput, make_context: MakeContext
+) -> None:
+    output = make_output(script="mkdir $PREFIX/x; mkfifo $PREFIX/x/pipe\n")
+    with pytest.raises(BuildError, match=r"files, folders and links, but no \$PREFIX/x/pipe"):
+        run([output], make_context(isolation=isolation))
+
+
 def test_failing_test_keeps_the_package_back(
     make_output: MakeOutput, make_context: MakeContext, workspace: Workspace
 ) -> None:

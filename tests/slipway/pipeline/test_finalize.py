@@ -55,7 +55,7 @@ def test_files_from_nowhere_are_refused_when_they_are_to_be_built(
     recipe.mkdir()
     text = "package:\n  name: demo-split\n  version: 1\noutputs:\n  - name: demo\n    files:\n      - bin/demo\n"
     (recipe / "meta.yaml").write_text(text, encoding="utf-8")
-    request = parse(str(recipe), "--channel", channel, "--dist", str(tmp_path))
+    request = parse(str(recipe), "--channel", channel, "--dist", str(tmp_path / "dist"))
     outputs = request.matching()
     with pytest.raises(RecipeError, match="`demo` lists files, and nothing makes them"):
         finalize(request, outputs, (channel,))

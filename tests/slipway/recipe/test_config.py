@@ -4,7 +4,7 @@ from textwrap import dedent
 
 import pytest
 
-from slipway.base.errors import RecipeError
+from slipway.base.errors import RecipeError, RecipeWarning
 from slipway.base.platform import LINUX_64, Platform
 from slipway.recipe import config
 
@@ -37,6 +37,14 @@ def test_product_and_selectors() -> None:
     found = space("a:\n  - 1\n  - 2  # [linux]\n  - 3  # [win]\nb:   # [not osx]\n  - x\n  - y\nc:\n  - z  # [osx]\n")
     assert sorted(column(found, "a", "b")) == [("1", "x"), ("1", "y"), ("2", "x"), ("2", "y")]
     assert "c" not in found.variants[0]
+
+
+def test_lists_on_a_line_are_said() -> None:
+    with pytest.warns(RecipeWarning, match=r"`\[a, b\]` is taken for a selector"):
+        found = space("a:\n  - 1\nb:\n  - x\nzip_keys:\n  - [a, b]\n")
+    assert column(found, "a", "b") == [("1", "x")]
+    with pytest.warns(RecipeWarning, match=r"`\[3\.11\]` is taken for a selector"):
+        assert "mpi" not in space("mpi: [3.11]\n").variants[0]
 
 
 def test_later_files_replace() -> None:

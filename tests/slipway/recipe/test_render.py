@@ -47,6 +47,22 @@ def test_python_in_host_and_run_spans_the_matrix(rendered: Rendering) -> None:
     assert first.requirements.run == ("python >=3.11,<3.12.0a0",)
 
 
+def test_variants_of_one_name_are_said(rendered: Rendering) -> None:
+    recipe = HEAD + "requirements:\n  host:\n    - python\n"
+    with pytest.warns(RecipeWarning, match=r"2 variants make `demo-1.2.3-0` \(`python`: 3.11.\*, 3.12.\*\)"):
+        assert list(rendered(recipe, PYTHONS)) == ["demo-1.2.3-0"]
+
+
+def test_what_stands_for_python_on_windows_begins_with_a_percent(rendered: Rendering) -> None:
+    recipe = HEAD + (
+        "build:\n  script: {{ PYTHON }} -m pip install .\n  rpaths:\n    - {{ SP_DIR }}/demo\n"
+        "requirements:\n  host:\n    - python\n  run:\n    - python\n"
+    )
+    output = only(rendered(recipe, platform=PLATFORMS["win-64"]))
+    assert output.script_commands == ("%PYTHON% -m pip install .",)
+    assert output.build["rpaths"] == ["%SP_DIR%/demo"]
+
+
 def test_python_as_a_build_tool_does_not(rendered: Rendering) -> None:
     output = only(rendered(HEAD + "requirements:\n  build:\n    - python\n", PYTHONS))
     assert output.key == "demo-1.2.3-0"

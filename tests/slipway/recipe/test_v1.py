@@ -61,6 +61,32 @@ def test_skipped_variants_are_left_out(tmp_path: Path) -> None:
     assert [output.name for output in rendered(tmp_path, outputs)] == ["demo-b"]
 
 
+def test_what_decides_about_skipping_need_not_be_used(tmp_path: Path) -> None:
+    text = HEAD + (
+        "build:\n  noarch: python\n  skip: not (target_platform == 'linux-64' and match(python, '3.12.*'))\n"
+        "requirements: {host: [python], run: [python]}\n"
+    )
+    assert [output.subdir for output in rendered(tmp_path, text, PYTHONS)] == ["noarch"]
+    assert not rendered(tmp_path, text, "python:\n  - 3.11\n")
+
+
+def test_skip_that_holds_a_template(tmp_path: Path) -> None:
+    text = "context: {kind: \"'cpu'\"}\n" + HEAD + "build:\n  skip: linux and ${{ kind }} == 'CPU'\n"
+    assert not rendered(tmp_path, text.replace("CPU", "cpu"))
+    assert len(rendered(tmp_path, text)) == 1
+    assert len(rendered(tmp_path, text.replace("== 'CPU'", "=="))) == 1  # what cannot be read skips nothing
+
+
+def test_many_variants_take_time_in_proportion(tmp_path: Path) -> None:
+    keys = "".join(f"{key}:\n" + "".join(f"  - {number}\n" for number in range(6)) for key in "abc")
+    outputs = "".join(
+        f"  - package: {{name: out-{number}}}\n    requirements: {{run: ['x ==${{{{ a }}}}', 'y ==${{{{ b }}}}']}}\n"
+        for number in range(12)
+    )
+    found = rendered(tmp_path, "recipe: {version: '1'}\noutputs:\n" + outputs + "# c\n", keys)
+    assert len(found) == 12 * 36
+
+
 def test_variants_yaml_and_zipped_keys(tmp_path: Path) -> None:
     variants = "gpu: [true, false]\nlevel: [1, 1]\nzip_keys:\n  - [gpu, level]\n"
     text = HEAD + "requirements:\n  run:\n    - if: gpu\n      then: with-gpu\n    - level ==${{ level }}\n"
