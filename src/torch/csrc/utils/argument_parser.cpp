@@ -3,6 +3,7 @@
 #include <torch/csrc/autograd/python_variable.h>
 #include <torch/csrc/exceptions.h>
 #include <torch/csrc/utils/autocast.h>
+#include <torch/csrc/utils/deprecated_calls.h>
 #include <torch/csrc/utils/overrides.h>
 
 #include <cstring>
@@ -118,13 +119,30 @@ bool bind(const Overload& overload, Arguments& arguments, PyObject* self, PyObje
 
 namespace {
 
-PyObject* call_overload(const Callable& callable, PyObject* self, PyObject* const* values, Py_ssize_t count,
-                        PyObject* keyword_names) {
-  Arguments arguments;
+// The first overload that fits, or nullptr.
+const Overload* find_overload(const Callable& callable, Arguments& arguments, PyObject* self, PyObject* const* values,
+                              Py_ssize_t count, PyObject* keyword_names) {
   for (size_t index = 0; index < callable.count; ++index) {
     const Overload& overload = callable.overloads[index];
     if (!(self ? overload.as_method : overload.as_function)) continue;
-    if (bind(overload, arguments, self, values, count, keyword_names)) return overload.call(arguments);
+    if (bind(overload, arguments, self, values, count, keyword_names)) return &overload;
+  }
+  return nullptr;
+}
+
+PyObject* call_overload(const Callable& callable, PyObject* self, PyObject* const* values, Py_ssize_t count,
+                        PyObject* keyword_names) {
+  Arguments arguments;
+  if (const Overload* overload = find_overload(callable, arguments, self, values, count, keyword_names)) {
+    return overload->call(arguments);
+  }
+  if (const auto call = reorder_deprecated_call(callable, self != nullptr, values, count, keyword_names)) {
+    const Overload* overload =
+        find_overload(callable, arguments, self, call->values.data(), call->count, call->keyword_names.get());
+    if (overload) {
+      warn_of_deprecated_call(callable, *call);
+      return overload->call(arguments);
+    }
   }
   PyErr_SetString(PyExc_TypeError, explain_mismatch(callable, self, values, count, keyword_names).c_str());
   return nullptr;

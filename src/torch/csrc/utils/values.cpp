@@ -4,6 +4,7 @@
 #include <torch/csrc/exceptions.h>
 #include <torch/csrc/types.h>
 #include <torch/csrc/utils/argument_parser.h>
+#include <torch/csrc/utils/tensor_new.h>
 
 #include <aten/ATen.h>
 #include <aten/WrappedScalar.h>
@@ -32,6 +33,14 @@ bool is_foreign_number(PyObject* object) {
   const bool contains = (type->tp_as_sequence && type->tp_as_sequence->sq_length) ||
                         (type->tp_as_mapping && type->tp_as_mapping->mp_length);
   return converts && !contains;
+}
+
+// numpy.array(2), which Python takes as an index, too.
+bool is_integer_array(PyObject* object) {
+  if (!is_numpy_array(object)) return false;
+  const Object index = Object::steal(PyNumber_Index(object));
+  PyErr_Clear();
+  return static_cast<bool>(index);
 }
 
 bool is_scalar_tensor(PyObject* object) { return is_tensor(object) && unpack(object).dim() == 0; }
@@ -86,7 +95,8 @@ bool is_integer(PyObject* object) {
     const at::Tensor& tensor = unpack(object);
     return tensor.dim() == 0 && c10::is_integral_type(tensor.dtype(), false);
   }
-  return PyIndex_Check(object) && is_foreign_number(object) && !is_numpy_bool(object);
+  if (!PyIndex_Check(object) || is_numpy_bool(object)) return false;
+  return is_foreign_number(object) || is_integer_array(object);
 }
 
 bool is_plain_number(PyObject* object) {
