@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
-from typing import Any
+from collections import OrderedDict
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -388,3 +390,121 @@ def test_set_submodule_and_to_empty() -> None:
     net.set_submodule("1.0", nn.Tanh())
     assert type(net[1][0]) is nn.Tanh
     assert net.to_empty(device="cpu")[0].weight.shape == (2, 2)
+
+
+def test_moments_that_are_not_tracked_stay() -> None:
+    layer = nn.BatchNorm1d(2)
+    layer.track_running_stats = False
+    before = copy.deepcopy(layer.state_dict())
+    layer(torch.rand(8, 2))
+    assert all(torch.equal(value, before[name]) for name, value in layer.state_dict().items())
+
+
+def test_a_count_that_a_file_lacks() -> None:
+    layer = nn.BatchNorm2d(3)
+    layer.num_batches_tracked = torch.tensor(10)
+    layer.load_state_dict({}, strict=False)
+    assert layer.state_dict()["num_batches_tracked"] == 10
+    with torch.device("meta"):
+        empty = nn.BatchNorm2d(3)
+    empty.load_state_dict({}, strict=False, assign=True)
+    assert empty.state_dict()["num_batches_tracked"] == torch.tensor(0)
+
+
+def test_changes_in_place_are_seen_by_backward() -> None:
+    layer = nn.Linear(2, 2)
+    product = layer.weight * layer.weight
+    layer._apply(lambda tensor: tensor.add_(1))
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        product.sum().backward()
+
+
+def test_parameters_are_replaced_where_a_program_says_so() -> None:
+    layer = nn.Linear(2, 2)
+    weight = layer.weight
+    torch.__future__.set_overwrite_module_params_on_conversion(True)
+    try:
+        layer.double()
+    finally:
+        torch.__future__.set_overwrite_module_params_on_conversion(False)
+    assert (weight.dtype, layer.weight.dtype) == (torch.float32, torch.float64)
+    assert layer.weight is not weight
+    torch.__future__.set_swap_module_params_on_conversion(True)
+    try:
+        weight = layer.weight
+        layer.float()
+        assert layer.weight is weight
+        assert weight.dtype == torch.float32
+        layer.load_state_dict({"weight": torch.eye(2), "bias": torch.zeros(2)})
+    finally:
+        torch.__future__.set_swap_module_params_on_conversion(False)
+    assert layer.weight is weight
+    assert weight.tolist() == [[1.0, 0.0], [0.0, 1.0]]
+
+
+class Pair(NamedTuple):
+    first: torch.Tensor
+    second: torch.Tensor
+
+
+class Answers(nn.Module):
+    """One linear layer, whose output comes in some container."""
+
+    def __init__(self, container: Any) -> None:
+        super().__init__()
+        self.layer = nn.Linear(2, 2)
+        self.container = container
+
+    def forward(self, x: torch.Tensor) -> Any:
+        return self.container(self.layer(x))
+
+
+def test_backward_hooks_keep_named_tuples() -> None:
+    module = Answers(lambda y: Pair(y, y * 2))
+    seen: list[Any] = []
+    module.register_full_backward_hook(lambda module, grad_input, grad_output: seen.append(grad_output))
+    answer = module(torch.ones(1, 2))
+    assert isinstance(answer, Pair)
+    (answer.first + answer.second).sum().backward()
+    assert len(seen) == 1
+
+
+def test_old_backward_hooks_look_into_dictionaries() -> None:
+    module = Answers(lambda y: {"logits": y.sum()})
+    seen: list[Any] = []
+    module.register_backward_hook(lambda module, grad_input, grad_output: seen.append(grad_output[0].item()))
+    module(torch.ones(1, 2))["logits"].backward()
+    assert seen == [1.0]
+
+
+def test_hooks_of_state_dicts_that_must_return_nothing() -> None:
+    module = nn.Linear(1, 1)
+
+    def hook(*args: Any) -> Any:
+        return {}
+
+    module.register_state_dict_post_hook(hook)
+    with pytest.raises(RuntimeError, match="must return None"):
+        module.state_dict()
+    with pytest.raises(RuntimeError, match="previously registered via register_state_dict_post_hook"):
+        module._register_state_dict_hook(hook)
+
+
+def test_parameters_of_a_plain_dictionary_are_in_the_order_of_names() -> None:
+    values = {"b": nn.Parameter(torch.ones(1)), "a": nn.Parameter(torch.ones(1))}
+    assert list(nn.ParameterDict(values)) == ["a", "b"]
+    assert list(nn.ParameterDict(OrderedDict(values))) == ["b", "a"]
+
+
+def test_bags_of_padding_alone_have_a_gradient() -> None:
+    weight = torch.ones(4, 2, requires_grad=True)
+    indices = torch.tensor([[1, 1], [1, 1]])
+    nn.functional.embedding_bag(indices, weight, mode="max", padding_idx=1).sum().backward()
+    assert torch.equal(weight.grad, torch.zeros(4, 2))
+
+
+def test_cosines_of_integers_and_numbers() -> None:
+    x = torch.tensor([[3.0, 4.0]])
+    assert nn.functional.cosine_similarity(x.to(torch.int8), x).item() == pytest.approx(1.0)
+    with pytest.raises(RuntimeError, match="floating point"):
+        nn.functional.cosine_similarity(x.long(), x.long())

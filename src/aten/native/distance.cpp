@@ -31,10 +31,10 @@ bool is_fused(const Tensor& x, double p) {
 }  // namespace
 
 Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, int64_t dim, double eps) {
-  TORCH_CHECK(x1.is_floating_point() && x2.is_floating_point(),
-              "expected common dtype to be floating point, yet common dtype is ",
-              x1.is_floating_point() ? x2.dtype() : x1.dtype());
-  const std::vector<Tensor> both = at::broadcast_tensors({x1, x2});
+  const ScalarType common = at::result_type({x1, x2});
+  TORCH_CHECK(c10::is_floating_type(common), "expected common dtype to be floating point, yet common dtype is ",
+              common);
+  const std::vector<Tensor> both = at::broadcast_tensors({x1.to(common), x2.to(common)});
   const Tensor one = at::div(both[0], length_along(both[0], dim, eps));
   const Tensor other = at::div(both[1], length_along(both[1], dim, eps));
   return at::sum(at::mul(one, other), {dim}, false);

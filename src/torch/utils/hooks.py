@@ -21,6 +21,10 @@ class RemovableHandle:
         RemovableHandle._next_id += 1
         self._hooks = [hooks, *extra]
 
+    def hooks_dict_ref(self) -> Any:
+        """The dictionary that the hook is in."""
+        return self._hooks[0]
+
     def remove(self) -> None:
         """Takes the hook out; a second call does nothing."""
         for hooks in self._hooks:

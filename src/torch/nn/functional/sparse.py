@@ -190,8 +190,8 @@ def _largest(found: Tensor, owners: Tensor, bags: int) -> Tensor:
     """The largest rows of each bag, element by element; the first one gets the gradient."""
     sizes = torch.bincount(owners, minlength=bags)
     longest = int(sizes.max()) if bags else 0
-    if longest == 0:
-        return found.new_zeros((bags, found.size(1)))
+    if longest == 0:  # no rows: zeros, which still have a gradient
+        return found.new_zeros((bags, found.size(1))).index_add(0, owners, found)
     starts = sizes.cumsum(0) - sizes
     table = torch.full((bags, longest), -1, dtype=torch.int64, device=found.device)
     table[owners, torch.arange(owners.numel(), device=found.device) - starts[owners]] = torch.arange(

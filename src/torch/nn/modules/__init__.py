@@ -1,5 +1,6 @@
 """The classes of `torch.nn`, in files of PyTorch's names: what pickled models call them by."""
 
+from torch._bindings import submodules
 from torch.nn.modules.activation import (
     CELU,
     ELU,
@@ -371,3 +372,5 @@ __all__ = [
     "ZeroPad2d",
     "ZeroPad3d",
 ]
+
+__getattr__ = submodules(__name__)  # torch.nn.modules.utils

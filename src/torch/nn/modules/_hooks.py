@@ -297,6 +297,10 @@ class HooksMixin:
 
     def _register_state_dict_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """As `register_state_dict_post_hook`; the hook may return another state dict."""
+        if getattr(hook, "_from_public_api", False):
+            raise RuntimeError(
+                "this hook was previously registered via register_state_dict_post_hook, which allows no other state dict"
+            )
         return self._add_hook(self._state_dict_hooks, hook)
 
     def _register_load_state_dict_pre_hook(
@@ -306,7 +310,8 @@ class HooksMixin:
         return self._add_hook(self._load_state_dict_pre_hooks, _WrappedHook(hook, self if with_module else None))
 
     def register_state_dict_post_hook(self, hook: Callable[..., None]) -> RemovableHandle:
-        """Calls `hook(module, state_dict, prefix, local_metadata)` after `state_dict()`."""
+        """Calls `hook(module, state_dict, prefix, local_metadata)` after `state_dict()`; it must return None."""
+        hook._from_public_api = True  # type: ignore[attr-defined]
         return self._add_hook(self._state_dict_hooks, hook)
 
     def register_state_dict_pre_hook(self, hook: Callable[..., None]) -> RemovableHandle:
@@ -355,6 +360,8 @@ class _BackwardHooks:
     def watch_outputs(self, output: Any) -> Any:
         single = isinstance(output, Tensor)
         tensors = (output,) if single else output
+        if isinstance(output, dict) and self.module._is_full_backward_hook is False:
+            self._watch_first_tensor(output)
         if not isinstance(tensors, (tuple, list)) or not any(
             isinstance(item, Tensor) and item.requires_grad for item in tensors
         ):
@@ -376,7 +383,19 @@ class _BackwardHooks:
                 return gradients
 
         watched = _OutputGradients.apply(*tensors)
-        return watched[0] if single else type(output)(watched) if type(output) in (tuple, list) else watched
+        if single:
+            return watched[0]
+        return type(output)(*watched) if hasattr(output, "_fields") else type(output)(watched)
+
+    def _watch_first_tensor(self, output: Any) -> None:
+        """Hooks of the old kind see what made the first tensor of an output, whatever holds it."""
+        while isinstance(output, (dict, tuple, list)):
+            values = output.values() if isinstance(output, dict) else output
+            output = next((value for value in values if isinstance(value, (Tensor, dict, tuple, list))), None)
+        if output is None or output.grad_fn is None:
+            return
+        for hook in self.module._backward_hooks.values():
+            output.grad_fn.register_hook(functools.partial(hook, self.module))
 
     def run_before(self, grad_output: tuple[Any, ...]) -> tuple[Any, ...]:
         """What the hooks before backward make of the output's gradient."""

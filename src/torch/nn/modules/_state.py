@@ -150,9 +150,23 @@ class StateDictMixin:
                 f"size mismatch for {key}: copying a param with shape {value.shape} from checkpoint, "
                 f"the shape in current model is {own.shape}."
             )
+        if own.is_meta and not value.is_meta and not assign:
+            warnings.warn(
+                f"for {key}: copying from a non-meta parameter in the checkpoint to a meta parameter in the current "
+                "model, which is a no-op. (Did you mean to pass `assign=True` to assign items in the state dictionary "
+                "to their corresponding key in the module instead of copying them in place?)",
+                stacklevel=2,
+            )
         try:
             with torch.no_grad():
-                if not assign:
+                if torch.__future__.get_swap_module_params_on_conversion():
+                    new = own.module_load(value, assign=assign)
+                    if new is own or new is value:
+                        new = new.detach()
+                    if isinstance(own, Parameter):
+                        new = Parameter(new, own.requires_grad)
+                    torch.utils.swap_tensors(own, new)
+                elif not assign:
                     own.copy_(value)
                 elif isinstance(own, Parameter):
                     new = value if isinstance(value, Parameter) else Parameter(value, own.requires_grad)
@@ -160,7 +174,8 @@ class StateDictMixin:
                 else:
                     setattr(self, name, value)
         except Exception as error:
-            action = "swapping" if assign else "copying"
+            swaps = assign or torch.__future__.get_swap_module_params_on_conversion()
+            action = "swapping" if swaps else "copying"
             return (
                 f'While {action} the parameter named "{key}", whose dimensions in the model are {own.size()} and '
                 f"whose dimensions in the checkpoint are {value.size()}, an exception occurred : {error.args}."
@@ -204,7 +219,10 @@ class StateDictMixin:
                         "values, if incompatible_keys need to be modified, it should be done inplace."
                     )
 
-        load(self, entries, "")
+        try:
+            load(self, entries, "")
+        finally:
+            del load  # which names itself, and would keep the entries until cycles are collected
         if strict:
             for kind, keys in (("Unexpected", unexpected), ("Missing", missing)):
                 if keys:

@@ -79,7 +79,9 @@ class _NormBase(Module):
         key = prefix + "num_batches_tracked"
         version = local_metadata.get("version")
         if (version is None or version < 2) and self.track_running_stats and key not in state_dict:
-            state_dict[key] = torch.tensor(0, dtype=torch.int64)
+            own = self.num_batches_tracked
+            known = own is not None and not own.is_meta
+            state_dict[key] = own if known else torch.tensor(0, dtype=torch.int64)
         super()._load_from_state_dict(state_dict, prefix, local_metadata, *rest)
 
 
@@ -111,7 +113,7 @@ class _BatchNorm(_NormBase):
     def _count_batch(self) -> float:
         """How far the running moments move for this batch."""
         factor = 0.0 if self.momentum is None else self.momentum
-        if self.training and self.num_batches_tracked is not None:
+        if self.training and self.track_running_stats and self.num_batches_tracked is not None:
             self.num_batches_tracked.add_(1)
             if self.momentum is None:  # the mean over all batches
                 factor = 1.0 / float(self.num_batches_tracked)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import OrderedDict
+from collections.abc import Mapping
 from itertools import chain, islice
 from operator import index as as_index
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ from torch.nn.modules.module import Module
 from torch.nn.parameter import Parameter
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
 
 def _position(index: int, length: int) -> int:
@@ -410,7 +411,10 @@ class ParameterDict(Module):
         return self
 
     def update(self, parameters: Mapping[str, Any] | Iterable[tuple[str, Any]]) -> None:
+        """Adds parameters: of a mapping without an order of its own, as a plain dict is taken for, by name."""
         pairs: Any = parameters.items() if hasattr(parameters, "items") else parameters
+        if isinstance(parameters, Mapping) and not isinstance(parameters, (OrderedDict, ParameterDict)):
+            pairs = sorted(pairs)
         for key, value in pairs:
             self[key] = value
 

@@ -43,6 +43,8 @@ T_destination = TypeVar("T_destination", bound="dict[str, Any]")
 # Names that libraries import: hooks for all modules, by their numbers.
 _EXTRA_STATE_KEY_SUFFIX = "_extra_state"
 _global_forward_hooks, _global_forward_pre_hooks = EVERY_MODULE.forward, EVERY_MODULE.forward_pre
+_global_forward_hooks_always_called = EVERY_MODULE.forward_always
+_global_forward_hooks_with_kwargs = EVERY_MODULE.forward_with_kwargs
 _global_backward_hooks, _global_backward_pre_hooks = EVERY_MODULE.backward, EVERY_MODULE.backward_pre
 _global_parameter_registration_hooks = EVERY_MODULE.registered["parameter"]
 _global_buffer_registration_hooks = EVERY_MODULE.registered["buffer"]
@@ -376,20 +378,30 @@ class Module(HooksMixin, StateDictMixin):
         if recurse:
             for module in self.children():
                 module._apply(fn)
-        for parameter in self._parameters.values():
+        swaps = torch.__future__.get_swap_module_params_on_conversion()
+        overwrites = torch.__future__.get_overwrite_module_params_on_conversion()
+        for name, parameter in self._parameters.items():
             if parameter is not None:
                 if is_lazy(parameter):
                     parameter.data = fn(parameter.data)
                     continue
                 with torch.no_grad():
                     gradient = parameter.grad
-                    applied = fn(parameter.data)
-                    if _C._class_dispatches(type(applied)):  # it is more than its data
+                    applied = fn(parameter)  # which sees it if it is changed in place
+                    new_gradient = None
+                    if gradient is not None:
+                        new_gradient = fn(gradient).detach().requires_grad_(gradient.requires_grad)
+                    if applied is parameter:
+                        pass
+                    elif swaps or _C._class_dispatches(type(applied)):  # it is more than its data
+                        parameter.grad = None
                         torch.utils.swap_tensors(parameter, Parameter(applied, parameter.requires_grad))
+                    elif overwrites:
+                        parameter = self._parameters[name] = Parameter(applied, parameter.requires_grad)
                     else:
                         parameter.data = applied
-                    if gradient is not None:
-                        parameter.grad = fn(gradient.detach()).requires_grad_(gradient.requires_grad)
+                    if new_gradient is not None:
+                        parameter.grad = new_gradient
         for name, buffer in self._buffers.items():
             if buffer is not None:
                 self._buffers[name] = fn(buffer)
