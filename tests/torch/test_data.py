@@ -280,3 +280,42 @@ def test_workers_and_shared_memory_go_with_a_killed_process(start: str, busy: bo
     while left() and time.monotonic() < deadline:
         time.sleep(0.05)
     assert left() == []
+
+
+def test_streams_are_added_one_after_the_other() -> None:
+    class Stream(data.IterableDataset[int]):
+        def __init__(self, items: list[int]) -> None:
+            self.items = items
+
+        def __iter__(self) -> Any:
+            return iter(self.items)
+
+        def __len__(self) -> int:
+            return 1
+
+    both = Stream([1, 2]) + Stream([3])
+    assert isinstance(both, data.ChainDataset)
+    assert list(both) == [1, 2, 3]
+    loader = data.DataLoader(Stream([1, 2]), batch_size=None)
+    assert len(loader) == 1
+    with pytest.warns(UserWarning, match="was reported to be 1"):
+        assert list(loader) == [1, 2]
+
+
+def test_items_of_datasets_side_by_side() -> None:
+    class Fetched(data.Dataset[int]):
+        def __getitems__(self, indices: list[int]) -> list[int]:
+            return [10 * index for index in indices]
+
+        def __len__(self) -> int:
+            return 4
+
+    assert data.StackDataset(Fetched(), range(4)).__getitems__([1, 3]) == [(10, 1), (30, 3)]
+    assert data.StackDataset(a=Fetched(), b=range(4)).__getitems__([2]) == [{"a": 20, "b": 2}]
+
+
+def test_what_a_loader_was_made_of_stays() -> None:
+    loader = data.DataLoader(range(4), batch_size=2)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="should not be set after DataLoader is initialized"):
+        loader.batch_size = 3
+    loader.num_workers = 0

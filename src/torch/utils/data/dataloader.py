@@ -94,6 +94,14 @@ class _BaseDataLoaderIter:
     def __next__(self) -> Any:
         data = self._next_data()
         self._num_yielded += 1
+        promised = self._IterableDataset_len_called
+        if self._dataset_kind == _DatasetKind.Iterable and promised is not None and self._num_yielded > promised:
+            warnings.warn(
+                f"Length of IterableDataset {self._dataset} was reported to be {promised} (when accessing len(dataloader)"
+                f"), but {self._num_yielded} samples have been fetched. With several workers, each should give a part of "
+                "the stream only: torch.utils.data.get_worker_info() tells it which.",
+                stacklevel=2,
+            )
         return data
 
     def __len__(self) -> int:
@@ -130,6 +138,10 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
         return next(self._batches)
 
 
+# What a DataLoader has made its samplers of.
+_FIXED = frozenset({"batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers"})
+
+
 class DataLoader(Generic[Item]):
     """Iterates over batches of a dataset. With `batch_size=None` single items come out as they are.
 
@@ -138,6 +150,8 @@ class DataLoader(Generic[Item]):
     (`batch.cuda(non_blocking=True)`); without a device it warns and changes nothing.
     Batches always come in the order of the sampler; `in_order=False` and `pin_memory_device` are accepted.
     """
+
+    _is_ready = False
 
     def __init__(
         self,
@@ -190,6 +204,12 @@ class DataLoader(Generic[Item]):
         self.collate_fn = collate_fn or (default_collate if self._auto_collation else default_convert)
         self._pool: Any = None  # persistent workers
         self.check_worker_number_rationality()
+        self._is_ready = True
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if self._is_ready and name in _FIXED:
+            raise ValueError(f"{name} attribute should not be set after {type(self).__name__} is initialized")
+        super().__setattr__(name, value)
 
     @staticmethod
     def _check_workers(

@@ -33,6 +33,9 @@ class IterableDataset(Dataset[Item]):
     def __iter__(self) -> Iterator[Item]:
         raise NotImplementedError("Subclasses of IterableDataset should implement __iter__.")
 
+    def __add__(self, other: Dataset[Item]) -> ChainDataset[Item]:  # type: ignore[override]
+        return ChainDataset([self, other])
+
 
 class TensorDataset(Dataset[Any]):
     """Tuples of rows of tensors that have the same first dimension."""
@@ -112,8 +115,25 @@ class StackDataset(Dataset[Any]):
             return {name: dataset[index] for name, dataset in self.datasets.items()}
         return tuple(dataset[index] for dataset in self.datasets)
 
+    def __getitems__(self, indices: Sequence[int]) -> list[Any]:
+        """The items at `indices`, by the datasets' own `__getitems__` where they have it."""
+        if isinstance(self.datasets, dict):
+            columns = [_items_of(dataset, indices) for dataset in self.datasets.values()]
+            return [dict(zip(self.datasets, row, strict=True)) for row in zip(*columns, strict=True)]
+        return list(zip(*(_items_of(dataset, indices) for dataset in self.datasets), strict=True))
+
     def __len__(self) -> int:
         return self._length
+
+
+def _items_of(dataset: Any, indices: Sequence[int]) -> Sequence[Any]:
+    fetch = getattr(dataset, "__getitems__", None)
+    if fetch is None:
+        return [dataset[index] for index in indices]
+    items: Sequence[Any] = fetch(indices)
+    if len(items) != len(indices):
+        raise ValueError(f"Nested dataset's output size mismatch. Expected {len(indices)}, got {len(items)}")
+    return items
 
 
 class Subset(Dataset[Item]):
