@@ -293,3 +293,13 @@ def test_tracers_decide_what_is_a_leaf() -> None:
     ]
     x = torch.randn(1, 2)
     assert torch.equal(fx.GraphModule(model, graph)(x), model(x))
+
+
+def test_the_code_of_wrapped_functions_may_be_traced_again() -> None:
+    traced = torch.fx.symbolic_trace(lambda x: tripled(x).sum() * 2)
+    assert traced.code.startswith('\ntorch.fx._symbolic_trace.wrap("')
+    again = torch.fx.symbolic_trace(traced)
+    assert [node.op for node in again.graph.nodes] == [node.op for node in traced.graph.nodes]
+    assert again(torch.ones(3)).item() == 18.0
+    assert torch.fx.node.Target is not None
+    assert torch.fx.node.Argument is not None

@@ -355,7 +355,10 @@ class Graph:
             body = [line.rstrip("\n") for line in body]
         lines = "\n".join(f"    {line}" for line in body)
         head = self._codegen.gen_fn_def(parameters, annotation[0])
-        return PythonCode(f"\n\n\n{head}\n{lines}\n    ", objects)
+        # So that a second trace records these functions as calls, too.
+        wrapped = {object_name(n.target, objects): None for n in self.nodes if n.meta.get("is_wrapped")}
+        wraps = "\n".join(f'torch.fx._symbolic_trace.wrap("{name}")' for name in wrapped)
+        return PythonCode(f"\n{wraps}\n\n{head}\n{lines}\n    ", objects)
 
     def _parameter_text(self, node: Node, objects: dict[str, Any], body: list[str]) -> str:
         raw = node.target.replace("*", "")

@@ -5,13 +5,14 @@ from __future__ import annotations
 import builtins
 import operator
 import types
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Union
 
 import torch
 from torch.fx.immutable_collections import immutable_dict, immutable_list
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
 __all__ = ["Node", "has_side_effect", "map_aggregate", "map_arg"]
 
@@ -27,6 +28,11 @@ base_types = (
     torch.memory_format,
     torch.layout,
 )
+Target = Union[Callable[..., Any], str]
+BaseArgumentTypes = Union[
+    str, int, float, bool, complex, torch.dtype, torch.Tensor, torch.device, torch.memory_format, torch.layout
+]
+Argument = Union["tuple[Argument, ...]", "list[Argument]", "dict[str, Argument]", slice, range, "Node", BaseArgumentTypes, None]
 _legal_ops = frozenset(["placeholder", "call_method", "call_module", "call_function", "get_attr", "output", "root"])
 # Functions that are called for what they do: dead code elimination keeps them.
 _side_effectful_functions: set[Callable[..., Any]] = {operator.setitem, torch.manual_seed}
