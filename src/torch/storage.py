@@ -175,6 +175,7 @@ class TypedStorage:
         wrap_storage: UntypedStorage | None = None,
         dtype: torch.dtype | None = None,
         device: torch.device | str | None = None,
+        _internal: builtins.bool = False,  # PyTorch: no warning that the class is old
     ) -> None:
         if dtype is not None:
             self.dtype = dtype
@@ -292,6 +293,10 @@ class TypedStorage:
         """Gives it so many elements, the first ones kept; returns itself."""
         self._untyped_storage.resize_(size * self.dtype.itemsize)
         return self
+
+    def resizable(self) -> builtins.bool:
+        """Whether `resize_` may be called."""
+        return self._untyped_storage.resizable()
 
     def clone(self) -> TypedStorage:
         return TypedStorage(wrap_storage=self._untyped_storage.clone(), dtype=self.dtype)

@@ -326,3 +326,31 @@ def test_a_bool_is_a_number_where_a_float_is_asked_for() -> None:
     assert torch.trapz(x, dx=True).item() == 1
     assert torch.zeros(1).uniform_(False, False).item() == 0
     assert torch.histogram(x, 2, range=(False, True))[0].tolist() == [0, 2]
+
+
+def test_generators_are_pickled_and_copied() -> None:
+    generator = torch.Generator().manual_seed(3)
+    torch.rand(5, generator=generator)
+    for other in (pickle.loads(pickle.dumps(generator)), copy.deepcopy(generator)):
+        assert other.initial_seed() == 3
+        assert torch.equal(torch.rand(3, generator=other), torch.rand(3, generator=generator.clone_state()))
+
+
+def test_old_names_of_storages_and_types() -> None:
+    x = torch.arange(6.0)
+    assert torch.empty(0).set_(x.storage()).tolist() == x.tolist()
+    assert torch.empty(0).set_(x.storage(), 1, (2,), (2,)).tolist() == [1.0, 3.0]
+    with pytest.raises(RuntimeError, match="Expected a Storage of type"):
+        torch.empty(0, dtype=torch.int64).set_(x.storage())
+    assert x.storage().resizable()
+    assert torch.arange(2).type(torch.Tensor).dtype == torch.float32
+    assert issubclass(torch.cpu.amp.autocast, torch.amp.autocast)
+
+
+def test_numbers_of_numpy_are_sizes() -> None:
+    numpy = pytest.importorskip("numpy")
+    assert torch.ones(numpy.array(3), numpy.int64(2)).shape == (3, 2)
+    assert torch.ones(6).view(numpy.array(3), 2).shape == (3, 2)
+    assert torch.result_type(1, 1.0) == torch.float32
+    with pytest.raises(TypeError):
+        torch.ones(numpy.array([3.5]))

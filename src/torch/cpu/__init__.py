@@ -6,6 +6,8 @@ from __future__ import annotations
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
+from torch._bindings import submodules
+
 if TYPE_CHECKING:
     import torch
 
@@ -99,3 +101,6 @@ StreamContext = nullcontext
 def stream(stream: Stream) -> AbstractContextManager[Any]:
     """A block whose work goes to `stream`."""
     return nullcontext(stream)
+
+
+__getattr__ = submodules(__name__)

@@ -186,8 +186,8 @@ PyObject* can_cast_call(Arguments& arguments) {
 }
 TORCH_FUNCTION(can_cast, can_cast_parameters, 2, can_cast_call)
 
-Parameter result_type_parameters[] = {{"tensor1", Kind::Tensor, kTakesNumbers},
-                                      {"tensor2", Kind::Tensor, kTakesNumbers}};
+Parameter result_type_parameters[] = {{"tensor1", Kind::Tensor, kTakesNumbers | kNumbersAlone},
+                                      {"tensor2", Kind::Tensor, kTakesNumbers | kNumbersAlone}};
 PyObject* result_type_call(Arguments& arguments) {
   const at::Tensor operands[] = {arguments.tensor(0), arguments.tensor(1)};
   return new_dtype(at::result_type(at::TensorList(operands, 2)));

@@ -102,6 +102,20 @@ PyObject* clone_state(PyObject* self, PyObject*) {
   return guarded([&] { return new_generator(at::Generator(impl_of(self).clone())); });
 }
 
+// Pickled as the device and the state, in which the seed is, too.
+PyObject* reduce(PyObject* self, PyObject*) {
+  return guarded([&] {
+    const Object device = Object::steal(checked(new_device(impl_of(self).device())));
+    const Object state = Object::steal(checked(get_state(self, nullptr)));
+    return checked(Py_BuildValue("O(O)O", Py_TYPE(self), device.get(), state.get()));
+  });
+}
+
+PyObject* restore(PyObject* self, PyObject* state) {
+  const Object itself = Object::steal(set_state(self, state));
+  return itself ? new_none() : nullptr;
+}
+
 PyObject* get_device(PyObject* self, void*) {
   return guarded([&] { return new_device(impl_of(self).device()); });
 }
@@ -114,6 +128,8 @@ PyMethodDef methods[] = {
     {"get_state", get_state, METH_NOARGS, TORCH_SIGNATURE("get_state($self)") "The state, a uint8 tensor."},
     {"set_state", set_state, METH_O, TORCH_SIGNATURE("set_state($self, state)") "Goes back to a state of get_state()."},
     {"clone_state", clone_state, METH_NOARGS, TORCH_SIGNATURE("clone_state($self)") "A generator in the same state."},
+    {"__reduce__", reduce, METH_NOARGS, TORCH_SIGNATURE("__reduce__($self)") "Its device and its state."},
+    {"__setstate__", restore, METH_O, TORCH_SIGNATURE("__setstate__($self, state)") "Goes back to a pickled state."},
     {nullptr, nullptr, 0, nullptr},
 };
 PyGetSetDef properties[] = {

@@ -157,6 +157,7 @@ TORCH_METHOD(cuda, cuda_parameters, 3, cuda_call)
 
 // The dtype that "torch.FloatTensor" names, and whether it is CUDA's ("torch.cuda.FloatTensor").
 std::pair<c10::ScalarType, bool> parse_type_name(const std::string& name) {
+  if (name == "torch.Tensor") return {c10::get_default_dtype(), false};
   const bool cuda = name.rfind("torch.cuda.", 0) == 0;
   for (const c10::TypeFacts& facts : c10::all_scalar_types()) {
     if (name == std::string(cuda ? "torch.cuda." : "torch.") + facts.enumerator + "Tensor") return {facts.type, cuda};
@@ -251,9 +252,19 @@ PyObject* set_storage_call(Arguments& arguments) {
     TORCH_CHECK(unpack(source).dtype() == self.dtype(), "set_(): the dtypes differ");
     self.impl()->shallow_assign(*unpack(source).impl());
   } else {
+    Object untyped;
     if (!PyObject_TypeCheck(source, &StorageType)) {
-      raise(PyExc_TypeError, "set_(): argument 'source' (position 1) must be Tensor or UntypedStorage, not " +
-                                 type_name(source));
+      untyped = Object::steal(PyObject_GetAttrString(source, "_untyped_storage"));  // torch.FloatStorage and its like
+      PyErr_Clear();
+      if (!untyped || !PyObject_TypeCheck(untyped.get(), &StorageType)) {
+        raise(PyExc_TypeError, "set_(): argument 'source' (position 1) must be Tensor or a storage, not " +
+                                   type_name(source));
+      }
+      const Object dtype = Object::steal(checked(PyObject_GetAttrString(source, "dtype")));
+      TORCH_CHECK(to_dtype(dtype.get()) == self.dtype(), "Expected a Storage of type ", c10::to_string(self.dtype()),
+                  " or an UntypedStorage, but got type ", c10::to_string(to_dtype(dtype.get())),
+                  " for argument 1 'storage'");
+      source = untyped.get();
     }
     const c10::Storage& storage = unpack_storage(source);
     TORCH_CHECK(storage.device() == self.device(), "set_(): the storage is on ", storage.device(), ", the tensor on ",
