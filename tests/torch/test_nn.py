@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import gc
 import warnings
+import weakref
 from collections import OrderedDict
 from typing import Any, NamedTuple
 
@@ -508,3 +510,23 @@ def test_cosines_of_integers_and_numbers() -> None:
     assert nn.functional.cosine_similarity(x.to(torch.int8), x).item() == pytest.approx(1.0)
     with pytest.raises(RuntimeError, match="floating point"):
         nn.functional.cosine_similarity(x.long(), x.long())
+
+
+def test_loading_leaves_no_cycles() -> None:
+    layer, entries = nn.Sequential(nn.Linear(2, 2)), {"0.weight": torch.ones(2, 2), "0.bias": torch.ones(2)}
+    gc.collect()
+    gc.disable()
+    try:
+        weight = weakref.ref(entries["0.weight"])
+        layer.load_state_dict(entries)
+        del entries
+        assert weight() is None
+    finally:
+        gc.enable()
+
+
+def test_values_for_tensors_without_memory_are_warned_of() -> None:
+    with torch.device("meta"):
+        layer = nn.Linear(1, 1, bias=False)
+    with pytest.warns(UserWarning, match="which is a no-op"):
+        layer.load_state_dict({"weight": torch.ones(1, 1)})

@@ -28,11 +28,13 @@ base_types = (
     torch.memory_format,
     torch.layout,
 )
-Target = Union[Callable[..., Any], str]
-BaseArgumentTypes = Union[
-    str, int, float, bool, complex, torch.dtype, torch.Tensor, torch.device, torch.memory_format, torch.layout
+Target = Callable[..., Any] | str
+BaseArgumentTypes = (
+    str | int | float | bool | complex | torch.dtype | torch.Tensor | torch.device | torch.memory_format | torch.layout
+)
+Argument = Union[  # of itself, by its name
+    "tuple[Argument, ...]", "list[Argument]", "dict[str, Argument]", slice, range, "Node", BaseArgumentTypes, None
 ]
-Argument = Union["tuple[Argument, ...]", "list[Argument]", "dict[str, Argument]", slice, range, "Node", BaseArgumentTypes, None]
 _legal_ops = frozenset(["placeholder", "call_method", "call_module", "call_function", "get_attr", "output", "root"])
 # Functions that are called for what they do: dead code elimination keeps them.
 _side_effectful_functions: set[Callable[..., Any]] = {operator.setitem, torch.manual_seed}

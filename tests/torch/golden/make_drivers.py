@@ -46,6 +46,7 @@ PACKAGES = {
     "torchcrf": "pytorch-crf",
     "unfoldnd": "unfoldNd",
     "whisper": "openai-whisper",
+    "x_clip": "x-clip",
 }
 
 

@@ -1,6 +1,6 @@
-"""Quantization: names that programs mention, and the modules that do nothing until a model is converted.
+"""Quantization: observers, modules that round as quantization would, and those that wait for a conversion.
 
-No model is converted here.
+No model is converted here: what does that refuses.
 """
 
 from __future__ import annotations
@@ -8,12 +8,62 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from torch import _unavailable
+from torch.ao.quantization.fake_quantize import (
+    FakeQuantize,
+    FakeQuantizeBase,
+    default_fake_quant,
+    default_per_channel_weight_fake_quant,
+    default_weight_fake_quant,
+    disable_fake_quant,
+    disable_observer,
+    enable_fake_quant,
+    enable_observer,
+)
+from torch.ao.quantization.observer import (
+    MinMaxObserver,
+    MovingAverageMinMaxObserver,
+    MovingAveragePerChannelMinMaxObserver,
+    NoopObserver,
+    ObserverBase,
+    PerChannelMinMaxObserver,
+    PlaceholderObserver,
+    UniformQuantizationObserverBase,
+    default_observer,
+    default_per_channel_weight_observer,
+    default_weight_observer,
+)
+from torch.ao.quantization.qconfig import QConfig
 from torch.nn import Module
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-__all__ = ["DeQuantStub", "QuantStub", "QuantWrapper"]
+__all__ = [
+    "DeQuantStub",
+    "FakeQuantize",
+    "FakeQuantizeBase",
+    "MinMaxObserver",
+    "MovingAverageMinMaxObserver",
+    "MovingAveragePerChannelMinMaxObserver",
+    "NoopObserver",
+    "ObserverBase",
+    "PerChannelMinMaxObserver",
+    "PlaceholderObserver",
+    "QConfig",
+    "QuantStub",
+    "QuantWrapper",
+    "UniformQuantizationObserverBase",
+    "default_fake_quant",
+    "default_observer",
+    "default_per_channel_weight_fake_quant",
+    "default_per_channel_weight_observer",
+    "default_weight_fake_quant",
+    "default_weight_observer",
+    "disable_fake_quant",
+    "disable_observer",
+    "enable_fake_quant",
+    "enable_observer",
+]
 
 
 class QuantStub(Module):

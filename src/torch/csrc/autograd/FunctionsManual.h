@@ -216,6 +216,14 @@ Tensor gather_backward(const Tensor& grad, IntArrayRef sizes, int64_t dim, const
 Tensor scatter_source_backward(const Tensor& grad, IntArrayRef source_sizes, int64_t dim,
                                const Tensor& index);
 
+// The gradient where a number's integer lies between quant_min and quant_max, else 0.
+Tensor fake_quantize_backward(const Tensor& grad, const Tensor& self, double scale, int64_t zero_point,
+                              int64_t quant_min, int64_t quant_max);
+Tensor fake_quantize_backward(const Tensor& grad, const Tensor& self, const Tensor& scale, const Tensor& zero_point,
+                              int64_t quant_min, int64_t quant_max);
+Tensor fake_quantize_channels_backward(const Tensor& grad, const Tensor& self, const Tensor& scale,
+                                       const Tensor& zero_point, int64_t axis, int64_t quant_min, int64_t quant_max);
+
 // Softmax and losses.
 Tensor softmax_double_backward_grad(const Tensor& grad, const Tensor& output, int64_t dim, bool log);
 Tensor softmax_double_backward_output(const Tensor& grad, const Tensor& grad_output, const Tensor& output,

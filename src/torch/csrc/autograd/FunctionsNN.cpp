@@ -3,6 +3,7 @@
 #include <torch/csrc/autograd/FunctionsManual.h>
 
 #include <aten/ATen.h>
+#include <aten/native/FakeQuantize.h>
 #include <c10/core/GradMode.h>
 #include <torch/csrc/autograd/autograd.h>
 
@@ -11,6 +12,29 @@
 #include <limits>
 
 namespace torch::autograd {
+
+// ----------------------------------------------------------------------------------------------- quantization
+
+Tensor fake_quantize_backward(const Tensor& grad, const Tensor& self, double scale, int64_t zero_point,
+                              int64_t quant_min, int64_t quant_max) {
+  return grad.masked_fill(
+      at::native::is_within_levels(self, scale, zero_point, quant_min, quant_max).logical_not(), 0);
+}
+
+Tensor fake_quantize_backward(const Tensor& grad, const Tensor& self, const Tensor& scale, const Tensor& zero_point,
+                              int64_t quant_min, int64_t quant_max) {
+  const Tensor is_within =
+      at::native::is_within_levels(self, scale.reshape({}), zero_point.reshape({}), quant_min, quant_max);
+  return grad.masked_fill(is_within.logical_not(), 0);
+}
+
+Tensor fake_quantize_channels_backward(const Tensor& grad, const Tensor& self, const Tensor& scale,
+                                       const Tensor& zero_point, int64_t axis, int64_t quant_min, int64_t quant_max) {
+  const Tensor is_within =
+      at::native::is_within_levels(self, at::native::along_axis(self, scale, axis),
+                                   at::native::along_axis(self, zero_point, axis), quant_min, quant_max);
+  return grad.masked_fill(is_within.logical_not(), 0);
+}
 
 // ------------------------------------------------------------------------------------------------ activations
 

@@ -299,7 +299,8 @@ class HooksMixin:
         """As `register_state_dict_post_hook`; the hook may return another state dict."""
         if getattr(hook, "_from_public_api", False):
             raise RuntimeError(
-                "this hook was previously registered via register_state_dict_post_hook, which allows no other state dict"
+                "this hook was previously registered via register_state_dict_post_hook: it may return no other state "
+                "dict"
             )
         return self._add_hook(self._state_dict_hooks, hook)
 

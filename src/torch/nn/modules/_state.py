@@ -201,28 +201,8 @@ class StateDictMixin:
         if metadata is not None:
             entries._metadata = metadata  # type: ignore[attr-defined]
 
-        def load(module: Any, part: dict[str, Any], prefix: str) -> None:
-            local = dict(metadata.get(prefix[:-1], {})) if metadata is not None else {}
-            if assign:
-                local["assign_to_params_buffers"] = assign
-            # Missing and unexpected keys are collected in any case; `strict` decides whether they are errors.
-            module._load_from_state_dict(part, prefix, local, True, missing, unexpected, errors)
-            for name, child in module._modules.items():
-                if child is not None:
-                    inner = f"{prefix}{name}."
-                    load(child, {key: value for key, value in part.items() if key.startswith(inner)}, inner)
-            incompatible = _IncompatibleKeys(missing, unexpected)
-            for hook in module._load_state_dict_post_hooks.values():
-                if hook(module, incompatible) is not None:
-                    raise RuntimeError(
-                        "Hooks registered with ``register_load_state_dict_post_hook`` are not expected to return new "
-                        "values, if incompatible_keys need to be modified, it should be done inplace."
-                    )
-
-        try:
-            load(self, entries, "")
-        finally:
-            del load  # which names itself, and would keep the entries until cycles are collected
+        # A function that calls itself would keep the entries alive: it is no inner one.
+        _load_part(self, entries, "", metadata, assign, missing, unexpected, errors)
         if strict:
             for kind, keys in (("Unexpected", unexpected), ("Missing", missing)):
                 if keys:
@@ -231,3 +211,33 @@ class StateDictMixin:
         if errors:
             raise RuntimeError(f"Error(s) in loading state_dict for {type(self).__name__}:\n\t" + "\n\t".join(errors))
         return _IncompatibleKeys(missing, unexpected)
+
+
+def _load_part(
+    module: Any,
+    part: dict[str, Any],
+    prefix: str,
+    metadata: Any,
+    assign: bool,
+    missing: list[str],
+    unexpected: list[str],
+    errors: list[str],
+) -> None:
+    """Loads the entries whose keys begin with `prefix` into a module and those below it."""
+    local = dict(metadata.get(prefix[:-1], {})) if metadata is not None else {}
+    if assign:
+        local["assign_to_params_buffers"] = assign
+    # Missing and unexpected keys are collected in any case; `strict` decides whether they are errors.
+    module._load_from_state_dict(part, prefix, local, True, missing, unexpected, errors)
+    for name, child in module._modules.items():
+        if child is not None:
+            inner = f"{prefix}{name}."
+            entries = {key: value for key, value in part.items() if key.startswith(inner)}
+            _load_part(child, entries, inner, metadata, assign, missing, unexpected, errors)
+    incompatible = _IncompatibleKeys(missing, unexpected)
+    for hook in module._load_state_dict_post_hooks.values():
+        if hook(module, incompatible) is not None:
+            raise RuntimeError(
+                "Hooks registered with ``register_load_state_dict_post_hook`` are not expected to return new "
+                "values, if incompatible_keys need to be modified, it should be done inplace."
+            )

@@ -97,9 +97,9 @@ class _BaseDataLoaderIter:
         promised = self._IterableDataset_len_called
         if self._dataset_kind == _DatasetKind.Iterable and promised is not None and self._num_yielded > promised:
             warnings.warn(
-                f"Length of IterableDataset {self._dataset} was reported to be {promised} (when accessing len(dataloader)"
-                f"), but {self._num_yielded} samples have been fetched. With several workers, each should give a part of "
-                "the stream only: torch.utils.data.get_worker_info() tells it which.",
+                f"Length of IterableDataset {self._dataset} was reported to be {promised} (when accessing "
+                f"len(dataloader)), but {self._num_yielded} samples have been fetched. With several workers, each "
+                "should give a part of the stream only: torch.utils.data.get_worker_info() tells it which.",
                 stacklevel=2,
             )
         return data
