@@ -83,6 +83,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from torch import (
         __config__ as __config__,
+        __future__ as __future__,
         accelerator as accelerator,
         amp as amp,
         ao as ao,
