@@ -209,3 +209,17 @@ TEST(ctc_loss_has_one_gradient) {
 }
 
 TEST_MAIN()
+
+// Steps so small that differences do not see them; what is clamped has none.
+TEST(fake_quantize) {
+  run({
+      ROW("fake_quantize", INPUTS(values({2, 3}, -2, 2)),
+          at::fake_quantize_per_tensor_affine(x[0], 1e-12, 0, -1'000'000'000'000, 1'000'000'000'000)),
+      ROW("fake_quantize by tensors", INPUTS(values({2, 3}, -2, 2)),
+          at::fake_quantize_per_tensor_affine(x[0], at::full({1}, 1e-12, at::TensorOptions(at::kFloat)),
+                                              at::zeros({1}, at::TensorOptions(at::kInt)), -1'000'000'000'000, 0)),
+      ROW("fake_quantize of channels", INPUTS(values({2, 3}, -2, 2)),
+          at::fake_quantize_per_channel_affine(x[0], at::full({2}, 1e-12, at::TensorOptions(at::kFloat)),
+                                               at::zeros({2}, at::TensorOptions(at::kInt)), 0, 0, 1'000'000'000'000)),
+  });
+}
