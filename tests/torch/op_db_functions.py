@@ -220,7 +220,20 @@ OPS: tuple[Op, ...] = (
     op("torch.cov", call(X), call(X, correction=0), call(T((4,))), call(X, fweights=I((4,), 5)), scale=8),
     op("torch.corrcoef", call(X), scale=8),
     op("torch.dist", call(X, T(M)), call(X, X, 1), call(X, T((4,)), 3.0)),
-    op("torch.fake_quantize_per_tensor_affine", call(X, 0.07, 3, 0, 15), call(CUBE, 0.1, 0, -8, 7), scale=2),
+    # The gradient is not that of the steps: formulas_nn.cpp compares it.
+    op(
+        "torch.fake_quantize_per_tensor_affine",
+        call(X, 0.07, 3, 0, 15),
+        call(CUBE, 0.1, 0, -8, 7),
+        dtypes=("float32",),
+        gradient=False,
+    ),
+    op(
+        "torch.fake_quantize_per_channel_affine",
+        call(X, T((4,), 0.1, 1.0, "float32"), T((4,), 0, 5, "int32"), 1, 0, 15),
+        dtypes=("float32",),
+        gradient=False,
+    ),
     op("torch.renorm", call(X, 2, 0, 1.0), call(CUBE, 1, 1, 2.0)),
     *(op(f"torch.{name}", call(X), call(X, T((4,))), call(X, dx=0.5, dim=0)) for name in ("trapezoid", "trapz")),
     op("torch.cumulative_trapezoid", call(X), call(X, T((4,))), call(X, dx=0.5, dim=0)),
