@@ -210,9 +210,9 @@ std::vector<double> read_all(const Layout& layout, const void* data, bool tf32) 
   return numbers;
 }
 
-// Adds up the products of an element of the image, one of the filters and one of the result, of which two are given and
-// one is computed, begun at number `first`. All are in row-major order. AddressSanitizer does not watch it, for the time
-// that takes: the sizes are those that `Problem::check` has seen.
+// Adds up the products of an element of the image, one of the filters and one of the result, of which two are given
+// and one is computed, begun at number `first`. All are in row-major order. AddressSanitizer does not watch it, for the
+// time that takes: the sizes are those that `Problem::check` has seen.
 template <Kind kKind, typename Sum>
 __attribute__((no_sanitize("address", "undefined"))) void add_products(const Problem& p, int64_t first,
                                                                        const double* images, const double* kernels,
