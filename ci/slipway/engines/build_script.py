@@ -77,15 +77,12 @@ find "$SRC_DIR" -mindepth 1 ! -path "$SRC_DIR/build_env.sh" ! -path "$SRC_DIR/co
 ONE_PIPE = """\
 # One pipe: by two, what a command prints can reach the log after the trace of the next one. Nothing is traced before.
 { set +x; } 2>/dev/null
-# rattler-build stops reading at bytes that are not UTF-8, and then the script waits for it forever.
-exec > >(LC_ALL=C exec awk '
-  /[\\200-\\377]/ {
-    rest = $0
-    gsub(/[\\302-\\337][\\200-\\277]|[\\340-\\357][\\200-\\277][\\200-\\277]/, "", rest)
-    gsub(/[\\360-\\364][\\200-\\277][\\200-\\277][\\200-\\277]/, "", rest)
-    if (rest ~ /[\\200-\\377]/) gsub(/[\\200-\\377]/, "?")
-  }
-  { print; fflush() }') 2>&1"""
+# rattler-build stops reading at bytes that are not UTF-8, and then the script waits for it forever: in a line with such
+# bytes all that are not ASCII become question marks. Unbuffered, since slipway answers to what it reads.
+exec > >(LC_ALL=C exec sed -u -E -e '/[\\x80-\\xff]/!b' -e h -e 's/[\\xc2-\\xdf][\\x80-\\xbf]/ /g' \\
+  -e 's/\\xe0[\\xa0-\\xbf][\\x80-\\xbf]|[\\xe1-\\xec\\xee\\xef][\\x80-\\xbf]{2}|\\xed[\\x80-\\x9f][\\x80-\\xbf]/ /g' \\
+  -e 's/\\xf0[\\x90-\\xbf][\\x80-\\xbf]{2}|[\\xf1-\\xf3][\\x80-\\xbf]{3}|\\xf4[\\x80-\\x8f][\\x80-\\xbf]{2}/ /g' \\
+  -e '/[\\x80-\\xff]/!{g;b}; g; s/[\\x80-\\xff]/?/g') 2>&1"""
 
 COMPILE = """\
   # rattler-build compiles copies of the files, with times that installed files do not have, so that every import would

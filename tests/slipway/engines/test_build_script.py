@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import product
 from pathlib import PurePosixPath
 
 import pytest
 
-from slipway.engines.build_script import build_script, python_version
+from slipway.engines.build_script import ONE_PIPE, build_script, python_version
 from slipway.engines.rattler_recipe import to_v1_recipe
 from slipway.model import RenderedOutput, Requirements
 
@@ -59,3 +61,40 @@ def test_what_the_engine_sets_for_itself_is_gone(make_output: MakeOutput) -> Non
     text = build_script(make_output(), recipe=RECIPE, jobs=1, unset=["SSL_CERT_FILE", "SSL_CERT_DIR"])
     assert text.index("unset SSL_CERT_FILE SSL_CERT_DIR\n") < text.index("\nexport ")
     assert "unset" not in build_script(make_output(), recipe=RECIPE, jobs=1)
+
+
+def test_each_line_is_passed_on_before_the_next_one() -> None:
+    """What a script asks slipway for stands in a line of its own, and it waits for the answer."""
+    script = f"{ONE_PIPE}\necho question\nread -r answer\necho $answer >&2\n"
+    with subprocess.Popen(["bash", "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"question\n"
+        process.stdin.write(b"answer\n")
+        process.stdin.close()
+        assert process.stdout.read() == b"answer\n"
+
+
+def test_only_utf8_is_passed_on() -> None:
+    pieces = (
+        b"a",
+        b"\xc3\xbc",
+        b"\xe2\x82\xac",
+        b"\xf0\x9f\x98\x80",
+        b"\xff",
+        b"\x80",
+        b"\xe2",
+        b"\xc0\x80",
+        b"\xed\xa0\x80",
+    )
+    lines = [b"".join(line) for line in product(pieces, repeat=3)]
+    passed = subprocess.run(
+        ["bash", "-c", f"{ONE_PIPE}\ncat"], input=b"\n".join(lines), capture_output=True, check=True
+    ).stdout.split(b"\n")
+    for line, found in zip(lines, passed, strict=True):
+        try:
+            line.decode()
+        except UnicodeDecodeError:
+            assert found == bytes(byte if byte < 0x80 else ord("?") for byte in line)
+        else:
+            assert found == line
