@@ -57,6 +57,18 @@ def test_a_scale_for_each_channel() -> None:
     assert floating.tolist() == [[0.0, 1.0, 2.0], [3.5, 3.5, 3.5]]
 
 
+def test_zero_points_that_are_no_integers() -> None:
+    """They are added before rounding, and cut to integers where there is one for the whole tensor."""
+    x = torch.tensor([[0.25, 0.75, 1.25], [0.26, -0.2, 0.1]], requires_grad=True)
+    y = torch.fake_quantize_per_channel_affine(x, torch.tensor([0.5, 0.25]), torch.tensor([1.0, 0.3]), 0, -2, 2)
+    assert torch.allclose(y, torch.tensor([[0.5, 0.5, 0.5], [0.175, -0.075, 0.175]]))
+    y.sum().backward()
+    assert x.grad is not None
+    assert x.grad.tolist() == [[1.0, 1.0, 0.0], [1.0, 1.0, 1.0]]
+    whole = torch.fake_quantize_per_tensor_affine(x[0].detach(), torch.tensor(0.5), torch.tensor(1.7), -8, 7)
+    assert whole.tolist() == [0.0, 1.0, 1.0]
+
+
 @pytest.mark.parametrize(
     ("call", "error", "text"),
     [

@@ -47,21 +47,22 @@ slipway_finish() {
   special=$(find "$PREFIX" ! -type f ! -type d ! -type l)
   [ -z "$special" ] || { echo "error: a package holds files, folders and links, but no $special"; exit 1; }
 }
-# What the script left running holds its output, and the build would wait for that to end.
+# What the script left running holds its output, and the build would wait for that to end. Any process may end while it
+# is looked at.
 slipway_end_output() {
   local process=$BASHPID output own=' ' left
   output=$(readlink "/proc/$process/fd/1") || return 0
   while [ "${process:-0}" -gt 0 ]; do
     own+="$process "
-    process=$(sed -n 's/^PPid:[[:space:]]*//p' "/proc/$process/status")
+    process=$(sed -n 's/^PPid:[[:space:]]*//p' "/proc/$process/status" 2> /dev/null) || break
   done
   output="pipe:?${output//[^0-9]/}?"
-  left=$(find /proc/[0-9]*/fd -maxdepth 1 ! -name 0 -lname "$output" 2> /dev/null | cut -d / -f 3 | sort -u)
+  left=$({ find /proc/[0-9]*/fd -maxdepth 1 ! -name 0 -lname "$output" 2> /dev/null || :; } | cut -d / -f 3 | sort -u)
   for process in $left; do
     case $own in *" $process "*) continue ;; esac
     [ -e "/proc/$process" ] || continue
-    echo "ended $(cat "/proc/$process/comm"), which the script left running"
-    kill -9 "$process"
+    echo "ended $(cat "/proc/$process/comm" 2> /dev/null), which the script left running"
+    kill -9 "$process" || :
   done
 }
 trap slipway_finish EXIT""".replace("@KEEP@", KEEP_NINJA_FILES)

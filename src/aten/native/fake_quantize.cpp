@@ -14,11 +14,13 @@ namespace {
 Tensor widened(const Tensor& self) { return self.element_size() < 4 ? self.to(kFloat) : self; }
 
 // The integers that numbers become, not clamped. What is no number, or infinite, falls below all of them, as where C++
-// makes an integer of it.
+// makes an integer of it. A zero point that is an integer is added after rounding, another one before it.
 Tensor levels_of(const Tensor& self, const Tensor& scale, const Tensor& zero_point, int64_t quant_min) {
-  const Tensor rounded = at::round(at::mul(widened(self), at::reciprocal(scale)));
+  const Tensor steps = at::mul(widened(self), at::reciprocal(scale));
+  const Tensor levels = zero_point.is_floating_point() ? at::round(at::add(steps, zero_point))
+                                                       : at::add(at::round(steps), zero_point);
   const auto below = static_cast<double>(quant_min - 1);
-  return at::nan_to_num(at::round(at::add(rounded, zero_point)), below, below, below);
+  return at::nan_to_num(levels, below, below, below);
 }
 
 Tensor quantize(const Tensor& self, const Tensor& scale, const Tensor& zero_point, int64_t quant_min,
@@ -35,7 +37,7 @@ void check_levels(const Tensor& self, int64_t quant_min, int64_t quant_max) {
 
 Tensor scale_of(const Tensor& self, double scale) { return at::full({}, scale, self.options().dtype(kFloat)); }
 Tensor zero_point_of(const Tensor& self, int64_t zero_point) {
-  return at::full({}, zero_point, self.options().dtype(kFloat));
+  return at::full({}, zero_point, self.options().dtype(kLong));
 }
 
 }  // namespace
@@ -43,7 +45,8 @@ Tensor zero_point_of(const Tensor& self, int64_t zero_point) {
 Tensor along_axis(const Tensor& self, const Tensor& parameter, int64_t axis) {
   DimVector shape(static_cast<size_t>(self.dim()), 1);
   shape[static_cast<size_t>(axis < 0 ? axis + self.dim() : axis)] = parameter.numel();
-  return at::reshape(parameter, shape).to(kFloat);
+  const Tensor along = at::reshape(parameter, shape);
+  return parameter.dtype() == kHalf ? along.to(kFloat) : along;
 }
 
 Tensor is_within_levels(const Tensor& self, const Tensor& scale, const Tensor& zero_point, int64_t quant_min,
@@ -68,7 +71,7 @@ Tensor fake_quantize_per_tensor_affine_qparams(const Tensor& self, const Tensor&
                                                int64_t quant_min, int64_t quant_max) {
   check_levels(self, quant_min, quant_max);
   TORCH_CHECK(scale.numel() == 1 && zero_point.numel() == 1, "scale and zero_point must have one element each");
-  return quantize(self, at::reshape(scale, {}).to(kFloat), at::reshape(zero_point, {}).to(kFloat), quant_min,
+  return quantize(self, at::reshape(scale, {}).to(kFloat), at::reshape(zero_point, {}).to(kLong), quant_min,
                   quant_max);
 }
 

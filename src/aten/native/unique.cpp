@@ -105,27 +105,25 @@ std::tuple<Tensor, Tensor, Tensor> runs(const Tensor& values, IntArrayRef sizes,
     using scalar_t = typename decltype(type)::type;
     const scalar_t* from = values.data_ptr<scalar_t>();
     scalar_t* to = firsts.data_ptr<scalar_t>();
+    int64_t unused = 0;  // what nobody asks for is written here
+    int64_t* const run_of = return_inverse ? inverse.data_ptr<int64_t>() : &unused;
+    int64_t* const end_of = return_counts ? ends.data_ptr<int64_t>() : &unused;
+    const int64_t step_of_runs = return_inverse ? 1 : 0;
+    const int64_t step_of_ends = return_counts ? 1 : 0;
     // Without a branch, which would often be foreseen wrongly: what no run begins with is written over.
-    const auto go = [&](const auto& note) {
-      int64_t run = 0;
-      scalar_t last = to[0] = from[0];
-      note(0, 0);
-      for (int64_t i = 1; i < count; ++i) {
-        const scalar_t value = from[i];
-        to[run + 1] = value;
-        run += value != last;
-        last = value;
-        note(i, run);
-      }
-      found = run + 1;
-    };
-    int64_t* run_of = return_inverse ? inverse.data_ptr<int64_t>() : nullptr;
-    int64_t* end_of = return_counts ? ends.data_ptr<int64_t>() : nullptr;
-    if (end_of) end_of[0] = 0;
-    if (run_of && end_of) go([=](int64_t i, int64_t run) { run_of[i] = run, end_of[run + 1] = i + 1; });
-    else if (run_of) go([=](int64_t i, int64_t run) { run_of[i] = run; });
-    else if (end_of) go([=](int64_t i, int64_t run) { end_of[run + 1] = i + 1; });
-    else go([](int64_t, int64_t) {});
+    int64_t run = 0;
+    scalar_t last = to[0] = from[0];
+    run_of[0] = end_of[0] = 0;
+    end_of[step_of_ends] = 1;
+    for (int64_t i = 1; i < count; ++i) {
+      const scalar_t value = from[i];
+      to[run + 1] = value;
+      run += value != last;
+      last = value;
+      run_of[i * step_of_runs] = run;
+      end_of[(run + 1) * step_of_ends] = i + 1;
+    }
+    found = run + 1;
   });
   return {at::narrow(firsts, 0, 0, found).clone(), inverse,
           return_counts ? at::diff(at::narrow(ends, 0, 0, found + 1)) : ends};

@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 
 import pytest
 
-from slipway.engines.build_script import ONE_PIPE, build_script, python_version
+from slipway.engines.build_script import FINISH, ONE_PIPE, build_script, python_version
 from slipway.engines.rattler_recipe import to_v1_recipe
 from slipway.model import RenderedOutput, Requirements
 
@@ -98,3 +98,11 @@ def test_only_utf8_is_passed_on() -> None:
             assert found == bytes(byte if byte < 0x80 else ord("?") for byte in line)
         else:
             assert found == line
+
+
+def test_processes_that_end_while_they_are_looked_at_fail_nothing() -> None:
+    function = FINISH[FINISH.index("slipway_end_output() {") : FINISH.index("trap slipway_finish")]
+    gone = 'find() { command find "$@"; echo /proc/999999999/fd/1; return 1; }\n'
+    script = f"set -euo pipefail\n{gone}{function}sleep 100 &\nslipway_end_output\necho done\n"
+    ended = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True).stdout
+    assert ended.splitlines() == ["ended sleep, which the script left running", "done"]
