@@ -530,3 +530,12 @@ def test_values_for_tensors_without_memory_are_warned_of() -> None:
         layer = nn.Linear(1, 1, bias=False)
     with pytest.warns(UserWarning, match="which is a no-op"):
         layer.load_state_dict({"weight": torch.ones(1, 1)})
+
+
+@pytest.mark.parametrize(("weight", "bias", "name"), [(1, 4, "weight"), (4, 2, "bias"), (8, 4, "weight")])
+def test_group_norm_wants_numbers_for_each_channel(weight: int, bias: int, name: str) -> None:
+    x = torch.ones(2, 4, 3)
+    with pytest.raises(RuntimeError, match=f"Expected {name} to be a vector of size equal to the number of channels"):
+        torch.native_group_norm(x, torch.ones(weight), torch.ones(bias), 2, 4, 3, 2, 1e-5)
+    with pytest.raises(RuntimeError, match=f"Expected {name} to be a vector of size equal to the number of channels"):
+        torch.nn.functional.group_norm(x, 2, torch.ones(weight), torch.ones(bias))

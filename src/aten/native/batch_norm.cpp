@@ -141,8 +141,7 @@ struct GroupFactors {
 };
 
 GroupFactors group_factors(const Tensor& means, const Tensor& variances, const Tensor& weight, const Tensor& bias,
-                           int64_t batch, int64_t groups, double eps) {
-  const int64_t channels = means.numel() / std::max<int64_t>(1, batch);
+                           int64_t batch, int64_t channels, int64_t groups, double eps) {
   const DimVector in_groups{batch, groups, channels / groups};
   const Tensor grouped = at::reshape(means, in_groups);
   const Tensor mean = at::mean(grouped, IntArrayRef({-1}), /*keepdim=*/true);
@@ -162,10 +161,10 @@ GroupFactors group_factors(const Tensor& means, const Tensor& variances, const T
 
 // The same in one pass: of small images, a dozen calls would take longer than all else.
 GroupFactors group_factors_cpu(const Tensor& means, const Tensor& variances, const Tensor& weight, const Tensor& bias,
-                               int64_t batch, int64_t groups, double eps) {
+                               int64_t batch, int64_t channels, int64_t groups, double eps) {
   const auto make = [&](int64_t count) { return at::detail::empty({count}, means.dtype(), means.device()); };
   const GroupFactors factors{make(batch * groups), make(batch * groups), make(means.numel()), make(means.numel())};
-  const int64_t size = means.numel() / std::max<int64_t>(1, batch * groups);
+  const int64_t size = channels / groups;
   const Tensor weights = weight.defined() ? at::detail::to_contiguous(weight) : weight;
   const Tensor biases = bias.defined() ? at::detail::to_contiguous(bias) : bias;
   dispatch_floating_types(means.dtype(), "group_norm", [&](auto type) {
@@ -444,14 +443,6 @@ Tensor group_norm(const Tensor& input, int64_t num_groups, const Tensor& weight,
   const int64_t batch = input.sizes()[0];
   const int64_t channels = input.sizes()[1];
   TORCH_CHECK(num_groups > 0, "Expected num groups to be greater than 0, got ", num_groups);
-  TORCH_CHECK(channels % num_groups == 0,
-              "Expected number of channels in input to be divisible by num_groups, but got input of shape ",
-              input.sizes(), " and num_groups=", num_groups);
-  for (const auto& [values, name] : {std::pair<const Tensor&, const char*>{weight, "weight"}, {bias, "bias"}}) {
-    TORCH_CHECK(!values.defined() || (values.dim() == 1 && values.numel() == channels), "Expected ", name,
-                " to be a vector of size ", "equal to the number of channels in input, but got ", name, " of shape ",
-                values.defined() ? values.sizes() : IntArrayRef(), " and input of shape ", input.sizes());
-  }
   int64_t elements = 1;
   for (int64_t dim = 2; dim < input.dim(); ++dim) elements *= input.sizes()[dim];
   return std::get<0>(at::native_group_norm(input, weight, bias, batch, channels, elements, num_groups, eps));
@@ -462,6 +453,11 @@ std::tuple<Tensor, Tensor, Tensor> native_group_norm(const Tensor& input, const 
   TORCH_CHECK(group > 0 && C % group == 0,
               "Expected number of channels in input to be divisible by num_groups, but got input of shape ",
               input.sizes(), " and num_groups=", group);
+  for (const auto& [values, name] : {std::pair<const Tensor&, const char*>{weight, "weight"}, {bias, "bias"}}) {
+    TORCH_CHECK(!values.defined() || (values.dim() == 1 && values.numel() == C), "Expected ", name,
+                " to be a vector of size ", "equal to the number of channels in input, but got ", name, " of shape ",
+                values.defined() ? values.sizes() : IntArrayRef(), " and input of shape ", input.sizes());
+  }
   const ScalarType saved_type = channel_type(input, {weight, bias});
   TORCH_CHECK_NOT_IMPLEMENTED(input.is_floating_point(), "\"GroupNormKernelImpl\" not implemented for '", input.dtype(),
                               "'");
@@ -471,9 +467,9 @@ std::tuple<Tensor, Tensor, Tensor> native_group_norm(const Tensor& input, const 
   const Tensor dense = dense_channels(images, format);
   // The moments of each channel of each sample, and those of groups from them.
   const auto [means, variances] = channel_moments(dense, N * C);
+  const auto make_factors = input.is_cpu() ? group_factors_cpu : group_factors;
   const auto [mean, invstd, scale, shift] =
-      input.is_cpu() ? group_factors_cpu(means, variances, widened(weight), widened(bias), N, group, eps)
-                     : group_factors(means, variances, widened(weight), widened(bias), N, group, eps);
+      make_factors(means, variances, widened(weight), widened(bias), N, C, group, eps);
   const Tensor result = channel_affine(dense, at::reshape(scale, {-1}), {}, {}, at::reshape(shift, {-1}));
   return {at::reshape(at::detail::to_contiguous(result, format), input.sizes()),
           at::detail::to_dtype(at::reshape(mean, {N, group}), saved_type),
