@@ -23,8 +23,9 @@ Tensor fake_quantize_backward(const Tensor& grad, const Tensor& self, double sca
 
 Tensor fake_quantize_backward(const Tensor& grad, const Tensor& self, const Tensor& scale, const Tensor& zero_point,
                               int64_t quant_min, int64_t quant_max) {
+  const Tensor level_of_zero = zero_point.reshape({}).to(at::kLong);
   const Tensor is_within =
-      at::native::is_within_levels(self, scale.reshape({}), zero_point.reshape({}).to(at::kLong), quant_min, quant_max);
+      at::native::is_within_levels(self, scale.reshape({}), level_of_zero, quant_min, quant_max);
   return grad.masked_fill(is_within.logical_not(), 0);
 }
 
