@@ -52,7 +52,8 @@ std::optional<ReorderedCall> reorder_deprecated_call(const Callable& callable, b
 
   ReorderedCall call;
   for (Py_ssize_t index = 0; index < count; ++index) {
-    const bool moves = std::any_of(numbers.begin(), numbers.end(), [&](const auto& each) { return each.first == index; });
+    const bool moves =
+        std::any_of(numbers.begin(), numbers.end(), [&](const auto& each) { return each.first == index; });
     if (!moves) call.values.push_back(values[index]);
   }
   call.count = static_cast<Py_ssize_t>(call.values.size());
