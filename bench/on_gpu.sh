@@ -3,21 +3,35 @@
 # under compute-sanitizer, and measures. Needs a driver, the CUDA toolkit (12.4 or newer, with compute-sanitizer), CMake, Ninja, a
 # C++ compiler that nvcc takes, Highway and a BLAS, and a Python with setuptools, PyYAML, numpy and pytest.
 #
-#   bench/on_gpu.sh [--dry-run] [PYTHON_WITH_PYTORCH]
+#   bench/on_gpu.sh [--dry-run] [--only REGEX] [PYTHON_WITH_PYTORCH]
 #
 # It compiles for the device that CUDA_VISIBLE_DEVICES names first, else the first of all. PYTHON (python3) is the one that torch is
 # built for; PYTHON_WITH_PYTORCH has another torch, which bench/torch_cuda.py measures beside this one. LOGS is the folder of logs (dist/on_gpu).
-# --dry-run says what would be run, and whether the machine has what it takes; it needs no GPU.
+# --dry-run says what would be run, and whether the machine has what it takes; it needs no GPU. --only takes the steps whose names
+# match. Libraries of CUDA that stand in wheels of PYTHON (nvidia-cublas) are used where the toolkit has none.
+# PYTEST_ADDOPTS="-n 8" runs tests beside each other, where there is pytest-xdist.
 # Ends with a line per step; the exit status is 1 if one failed.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 python=${PYTHON:-python3}
 logs=${LOGS:-$root/dist/on_gpu}
 dry=
-if [ "${1:-}" = --dry-run ]; then
-  dry=1
+only=.
+while [ $# -gt 0 ]; do
+  case $1 in
+    --dry-run) dry=1 ;;
+    --only)
+      only=${2:?on_gpu.sh: --only takes the names of steps, as a regular expression}
+      shift
+      ;;
+    -*)
+      echo "on_gpu.sh: no option $1; there are --dry-run and --only REGEX" >&2
+      exit 2
+      ;;
+    *) break ;;
+  esac
   shift
-fi
+done
 other=${1:-}
 
 # ---- what the machine has
@@ -31,10 +45,25 @@ has() { # NAME COMMAND...: notes what is missing
 if ! command -v nvcc > /dev/null && [ -x "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc" ]; then
   export PATH="${CUDA_HOME:-/usr/local/cuda}/bin:$PATH"
 fi
+# Wheels have each library in a folder of its own, and not under the name that a linker looks for: links stand in for a toolkit.
+toolkit=$(dirname "$(dirname "$(command -v nvcc)")") || toolkit=/nonexistent
+if [ ! -e "$toolkit/include/cublas_v2.h" ] && wheels=$("$python" -c 'import nvidia; print(*nvidia.__path__)' 2> /dev/null); then
+  links=$logs/wheels
+  mkdir -p "$links/lib" "$links/include"
+  for library in "$wheels"/*/lib/lib*.so.*; do
+    name=${library##*/}
+    ln -sf "$library" "$links/lib/$name"
+    ln -sf "$name" "$links/lib/${name%%.so.*}.so"
+  done
+  for folder in "$wheels"/*/include; do cp -rsf "$folder/." "$links/include/"; done
+  export CMAKE_PREFIX_PATH=$links${CMAKE_PREFIX_PATH:+:$CMAKE_PREFIX_PATH} CPATH=$links/include${CPATH:+:$CPATH}
+  export LIBRARY_PATH=$links/lib${LIBRARY_PATH:+:$LIBRARY_PATH} LD_LIBRARY_PATH=$links/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+fi
 has "a driver (nvidia-smi)" nvidia-smi
-for program in nvcc compute-sanitizer cmake ninja ctest; do has "$program" command -v "$program"; done
+for program in nvcc cmake ninja ctest; do has "$program" command -v "$program"; done
+[[ ! memcheck-python =~ $only ]] || has compute-sanitizer command -v compute-sanitizer
 for module in setuptools yaml numpy pytest; do has "$module, of $python" "$python" -c "import $module"; done
-[ -z "$other" ] || has "a torch with CUDA, of $other" "$other" -c "import torch; assert torch.cuda.is_available()"
+[ -z "$other" ] || has "a torch with CUDA, of $other" env -u PYTHONPATH "$other" -c "import torch; assert torch.cuda.is_available()"
 if [ ${#lacking[@]} -gt 0 ]; then
   printf 'on_gpu.sh: this machine lacks %s\n' "${lacking[@]}" >&2
   [ -n "$dry" ] || exit 1
@@ -59,6 +88,7 @@ status=0
 step() { # NAME COMMAND...: runs it, an hour at most, with a log of its own, and goes on after a failure
   local name=$1 started=$SECONDS result=passed
   shift
+  [[ $name =~ $only ]] || return 0
   if [ -n "$dry" ]; then
     printf '%s:' "$name"
     printf ' %q' "$@"
@@ -86,7 +116,7 @@ finish() {
 # The C++ tests belong to the build; the plug-in lands beside libtorch, in src/torch/lib, where libtorch looks for it.
 export CMAKE_ARGS="-DTORCH_BUILD_CUDA=ON -DTORCH_BUILD_TESTS=ON -DTORCH_CUDA_ARCHITECTURES=$capability-real ${CMAKE_ARGS:-}"
 export CMAKE_GENERATOR=${CMAKE_GENERATOR:-Ninja}
-export PYTHONPATH=$root/src
+export PYTHONPATH=$root/src${PYTHONPATH:+:$PYTHONPATH}
 cd "$root"
 need build-libtorch env -C src "$python" setup.py build_deps
 need build-bindings env -C src "$python" setup.py build_ext
