@@ -126,7 +126,8 @@ need install-plugin cmake --install src/build --component cuda
 need device "$python" -c 'import torch; torch.cuda.init(); print(torch.version.cuda, torch.cuda.get_device_name(), torch.cuda.get_arch_list())'
 
 step cpp-tests ctest --test-dir src/build --output-on-failure --no-tests=error
-tests=("$python" -P -m pytest -q -p no:cacheprovider -o pythonpath=tests/torch)
+# pytest-benchmark, where it is installed, warns beside pytest-xdist, and warnings are errors.
+tests=("$python" -P -m pytest -q -p no:cacheprovider -p no:benchmark -o pythonpath=tests/torch)
 everything=(tests/torch/test_cuda*.py)
 step python-tests "${tests[@]}" "${everything[@]}"
 # Each tensor in memory of its own: what lies behind it is not another one's.

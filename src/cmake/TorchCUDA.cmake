@@ -50,13 +50,15 @@ endif()
 
 include("${CMAKE_CURRENT_LIST_DIR}/TorchCUDAArchitectures.cmake")
 
-# torch_cuda_sources(FILE...): files in the language of kernels, of the current folder.
+# torch_cuda_sources(FILE...): files in the language of kernels, of the current folder. Kernels tell by assert() what is out of
+# range, in releases too.
 function(torch_cuda_sources)
+  set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS "-UNDEBUG")
   if(TORCH_CUDA_EMULATION)
     # Each access of a kernel is to be seen: test/cuda_emulation/access.cpp stands in for the sanitizer's library (and asks
     # AddressSanitizer, which cannot be had in the same file). An index beyond a thread's own array is a signal.
     set(watched "-fno-sanitize=address;-fsanitize=thread,bounds;-fsanitize-undefined-trap-on-error")
     set_source_files_properties(${ARGN} PROPERTIES LANGUAGE CXX
-      COMPILE_OPTIONS "-x;c++;-include;cuda_emulation.h;-Wno-unknown-pragmas;${watched}")
+      COMPILE_OPTIONS "-UNDEBUG;-x;c++;-include;cuda_emulation.h;-Wno-unknown-pragmas;${watched}")
   endif()
 endfunction()

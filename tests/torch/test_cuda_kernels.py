@@ -122,7 +122,7 @@ def test_mistakes_are_told() -> None:
         kernel(args=["x"])
     with pytest.raises(OverflowError, match="does not fit"):
         kernel(args=[2**40])
-    with pytest.raises(RuntimeError, match="invalid configuration argument"):
+    with pytest.raises(RuntimeError, match="invalid argument"):
         kernel((1, 1, 1), (4096, 1, 1), [torch.ones(1, device="cuda"), torch.ones(1, device="cuda"), 1.0, 1])
 
 

@@ -134,8 +134,11 @@ def test_lu(dtype: torch.dtype) -> None:
         matrices = _matrices(shape, dtype)
         permutation, lower, upper = torch.linalg.lu(matrices)
         _assert_same(permutation @ lower @ upper, matrices)
-        expected = torch.linalg.lu_factor(matrices.cpu())
-        assert torch.equal(torch.linalg.lu_factor(matrices).pivots.cpu(), expected.pivots)
+        # Rows are exchanged by what the library takes for the greatest, which is not the same for complex numbers.
+        factors, pivots = torch.linalg.lu_factor(matrices)
+        permutation, lower, upper = torch.lu_unpack(factors, pivots)
+        _assert_same(permutation @ lower @ upper, matrices)
+        assert lower.abs().max() < 1.5
     singular = torch.linalg.lu_factor_ex(torch.zeros(3, 2, dtype=dtype, device="cuda"))
     assert singular.info.item() == 1
 

@@ -75,7 +75,7 @@ def run_emulation(run: TestRun, paths: Sequence[Path]) -> PartResult:
 def _build_script(prefix: Path, build: Path) -> str:
     options = {
         "CMAKE_BUILD_TYPE": "Release",
-        "CMAKE_CXX_FLAGS_RELEASE": "-O1",
+        "CMAKE_CXX_FLAGS_RELEASE": "-O1 -DNDEBUG",
         "CMAKE_PREFIX_PATH": prefix,
         "CMAKE_BUILD_RPATH": prefix / "lib",
         "TORCH_BUILD_CORE": "OFF",

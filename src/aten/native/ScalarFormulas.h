@@ -6,7 +6,6 @@
 #include <aten/native/special_bessel.h>
 
 #include <cmath>
-#include <numeric>
 #include <type_traits>
 
 namespace at::native {
@@ -175,12 +174,26 @@ C10_HOST_DEVICE T bitwise_right_shift_of(T a, T b) {
   return places < bits ? static_cast<T>(a >> (places & (bits - 1))) : rest;
 }
 template <typename T>
+C10_HOST_DEVICE std::make_unsigned_t<T> magnitude_of(T x) {
+  using Bits = std::make_unsigned_t<T>;
+  const auto bits = static_cast<Bits>(x);
+  if constexpr (std::is_signed_v<T>) return static_cast<Bits>(x < 0 ? Bits(0) - bits : bits);
+  else return bits;
+}
+// std::gcd counts zeros by a builtin that a device answers wrongly.
+template <typename T>
 C10_HOST_DEVICE T gcd_of(T a, T b) {
-  return std::gcd(a, b);
+  std::make_unsigned_t<T> larger = magnitude_of(a), smaller = magnitude_of(b);
+  while (smaller != 0) {
+    const std::make_unsigned_t<T> rest = larger % smaller;
+    larger = smaller;
+    smaller = rest;
+  }
+  return static_cast<T>(larger);
 }
 template <typename T>
 C10_HOST_DEVICE T lcm_of(T a, T b) {
-  const T divisor = std::gcd(a, b);
+  const T divisor = gcd_of(a, b);
   if (divisor == 0) return 0;
   const T product = static_cast<T>(a / divisor * b);
   if constexpr (std::is_signed_v<T>) return product < 0 ? static_cast<T>(-product) : product;

@@ -69,7 +69,8 @@ int cuDeviceGetUuid_v2(unsigned char* bytes, int device) {
 int cuLaunchKernel(void* function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
                    unsigned block_y, unsigned block_z, unsigned, cudaStream_t stream, void** values, void**) {
   reinterpret_cast<Start>(function)(dim3(grid_x, grid_y, grid_z), dim3(block_x, block_y, block_z), stream, values);
-  return cudaGetLastError();
+  const cudaError_t error = cudaGetLastError();
+  return error == cudaErrorInvalidConfiguration ? cudaErrorInvalidValue : error;  // the driver has one error for both
 }
 
 int cuGetErrorString(int code, const char** text) {

@@ -311,7 +311,7 @@ HWY_INLINE HWY_ATTR V float_tan(D d, V x) {
 
 // The place of a positive number in the tables of 32.
 template <typename D, typename V>
-HWY_INLINE HWY_ATTR Int32s<D> place_of(D d, V magnitude) {
+HWY_INLINE HWY_ATTR Int32s<D> place_of(D /*d*/, V magnitude) {
   const hn::RebindToSigned<D> bits;
   const auto quarters = hn::Sub(hn::ShiftRight<21>(hn::BitCast(bits, magnitude)), hn::Set(bits, 0x3d800000 >> 21));
   return hn::Min(hn::Max(quarters, hn::Zero(bits)), hn::Set(bits, 31));

@@ -65,7 +65,9 @@ void fft_along_kernel(const Tensor& self, int64_t dim, bool forward, double scal
 
 void fft_real_lines_kernel(const Tensor& halves, const Tensor& reals, double scale) {
   if (reals.numel() == 0) return;
-  transform_rows(kTorchCudaRealToComplex, reals, halves, reals);
+  // cuFFT reads pairs of real numbers.
+  const bool is_aligned = reinterpret_cast<uintptr_t>(reals.data_ptr()) % (2 * reals.element_size()) == 0;
+  transform_rows(kTorchCudaRealToComplex, is_aligned ? reals : at::clone(reals), halves, reals);
   rescale(halves, scale);
 }
 
