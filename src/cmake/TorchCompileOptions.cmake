@@ -40,6 +40,21 @@ else()
   endif()
 endif()
 
+# What one library throws another catches: that takes one C++ runtime. Some compilers link a copy of it into each library.
+if(CMAKE_SYSTEM_NAME STREQUAL "Linux" AND NOT TORCH_CXX_RUNTIME)
+  set(program "${CMAKE_BINARY_DIR}/CMakeFiles/cxx_runtime")
+  file(WRITE "${program}.cpp" "#include <stdexcept>\nint main() { throw std::runtime_error(\"\"); }\n")
+  try_compile(is_linked "${CMAKE_BINARY_DIR}" "${program}.cpp" COPY_FILE "${program}")
+  if(is_linked)
+    file(STRINGS "${program}" names REGEX "lib(std)?c[+][+].*[.]so")
+    if(NOT names)
+      message(FATAL_ERROR "${CMAKE_CXX_COMPILER} links a copy of the C++ runtime into each library, so that none can catch what another "
+        "throws. Have it link the shared one: LDFLAGS=\"-Wl,--no-as-needed -l:libstdc++.so.6\", or without -static-libstdc++.")
+    endif()
+    set(TORCH_CXX_RUNTIME "${names}" CACHE INTERNAL "The C++ runtime that is linked")
+  endif()
+endif()
+
 # Every object of a build has them, C and tests too. What they find is reported, and the program goes on.
 set(TORCH_SANITIZE "" CACHE STRING "What -fsanitize takes: `address,undefined` or `thread`; empty: nothing")
 if(TORCH_SANITIZE)
