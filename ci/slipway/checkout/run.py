@@ -69,17 +69,28 @@ class TestRun:
         return result, time.monotonic() - started
 
     def program(
-        self, name: str, command: Sequence[str | Path], *, env: Mapping[str, str] | None = None, cwd: Path | None = None
+        self,
+        name: str,
+        command: Sequence[str | Path],
+        *,
+        env: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
+        on_line: Callable[[str], None] = lambda line: None,
     ) -> bool:
         """Run one checking program, its output kept and, when it fails, shown; whether it succeeded."""
         with self.reporter.task(name) as task:
+
+            def take(line: str) -> None:
+                on_line(line)
+                task.update(text=line[:100])
+
             completed = proc.run(
                 command,
                 env=env if env is not None else development_environment(),
                 what=name,
                 cwd=cwd or require_checkout(),
                 log=self.workspace.log(f"test-{name}"),
-                on_line=lambda line: task.update(text=line[:100]),
+                on_line=take,
                 check=False,
             )
         if completed.returncode != 0:

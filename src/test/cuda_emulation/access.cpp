@@ -3,8 +3,8 @@
 // thread go first. Code of the same files that runs on the host goes through here, too; where the emulation is built
 // for AddressSanitizer, that looks at it.
 
+#include "fibers.h"
 #include "grid.h"
-#include "queue.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +12,7 @@
 namespace {
 
 inline void access(const void* address, size_t bytes, bool writes, bool aligned = false) {
-  if (cuda_emulation::self != nullptr && cuda_emulation::on_executor()) {
+  if (cuda_emulation::Fiber::runs_caller()) {
     cuda_emulation::check_access(address, bytes, writes, aligned);
     return;
   }

@@ -2,8 +2,11 @@
 // Stacks of their own on one host thread: a fiber runs until it leaves, and goes on there when it is entered again.
 // AddressSanitizer is told of each change of stack.
 
+#if !defined(__x86_64__)
 #include <ucontext.h>
+#endif
 
+#include <atomic>
 #include <cstddef>
 
 namespace cuda_emulation {
@@ -21,15 +24,26 @@ class Fiber {
   static void announce_escape();
   static void arrive_after_escape();
 
-  bool owns(const void* address) const {
-    return static_cast<size_t>(static_cast<const char*>(address) - stack_) < kStackBytes;
+  // Whether `address` is on the stack of the fiber that was entered last and has not left.
+  static bool entered_owns(const void* address) {
+    const char* stack = entered_.load(std::memory_order_relaxed);
+    return static_cast<size_t>(static_cast<const char*>(address) - stack) < kStackBytes;
   }
+  // Whether the calling thread is within it.
+  static bool runs_caller() { return entered_owns(__builtin_frame_address(0)); }
 
  private:
   static constexpr size_t kStackBytes = 128 * 1024;
+#if defined(__x86_64__)
+  using Context = void*;  // a stack that ends with what its next call needs
+#else
+  using Context = ucontext_t;
+#endif
+
+  static std::atomic<const char*> entered_;
   char* stack_;
-  ucontext_t own_{};
-  ucontext_t outside_{};
+  Context own_{};
+  Context outside_{};
 };
 
 }  // namespace cuda_emulation

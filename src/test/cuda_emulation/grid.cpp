@@ -5,7 +5,6 @@
 #include "races.h"
 #include "random.h"
 
-#include <dlfcn.h>
 #include <link.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -17,6 +16,13 @@
 #include <memory>
 #include <string>
 #include <vector>
+
+// What the compiler calls for a thread-local variable: its library, and its place in the library's storage.
+struct ThreadLocal {
+  unsigned long library;
+  unsigned long offset;
+};
+extern "C" void* __tls_get_addr(ThreadLocal*);
 
 namespace cuda_emulation {
 
@@ -56,63 +62,103 @@ struct WarpMeeting {
   Lanes lanes;
 };
 
-// What a library's thread-local storage is on the executor: see __shared__.
-struct SharedMemory {
-  const void* code = nullptr;
-  unsigned char* data = nullptr;
-  size_t bytes = 0;
+bool is_in(const void* address, const void* begin, size_t bytes) {
+  return static_cast<size_t>(static_cast<const char*>(address) - static_cast<const char*>(begin)) < bytes;
+}
+
+// The library that a kernel is of: where its constants are, and its thread-local storage on the executor, see __shared__.
+class Library {
+ public:
+  // That of the next kernel, which is at `code`.
+  void find(const void* code) {
+    if (code == code_) return;
+    code_ = code;
+    const unsigned char* before = shared_;
+    dl_iterate_phdr(visit, this);
+    if (shared_ != before) spoil(shared_, shared_bytes_);
+  }
+
+  bool holds(const void* address) const { return is_in(address, loaded_, loaded_bytes_); }
+  bool shares(const void* address) const { return is_in(address, shared_, shared_bytes_); }
+
+  void note_shared(const void* address, size_t bytes) {
+    auto* first = const_cast<unsigned char*>(static_cast<const unsigned char*>(address));
+    touched_begin_ = touched_end_ == nullptr ? first : std::min(touched_begin_, first);
+    touched_end_ = std::max(touched_end_, first + bytes);
+  }
+
+  // For the next block: fresh shared memory holds anything.
+  void spoil_touched() {
+    if (touched_end_ != nullptr) spoil(touched_begin_, static_cast<size_t>(touched_end_ - touched_begin_));
+    touched_begin_ = touched_end_ = nullptr;
+  }
+
+ private:
+  // What is NaN in every floating type.
+  static void spoil(unsigned char* begin, size_t bytes) {
+    if (bytes != 0) memset(begin, 0xff, bytes);
+  }
 
   static int visit(dl_phdr_info* info, size_t, void* data) {
-    auto* wanted = static_cast<SharedMemory*>(data);
-    const ElfW(Phdr)* storage = nullptr;
+    auto* wanted = static_cast<Library*>(data);
+    uintptr_t begin = UINTPTR_MAX, end = 0;
     bool holds_code = false;
+    size_t storage_bytes = 0;
     for (int i = 0; i < info->dlpi_phnum; ++i) {
       const ElfW(Phdr)& part = info->dlpi_phdr[i];
-      const auto begin = info->dlpi_addr + part.p_vaddr;
-      if (part.p_type == PT_LOAD && reinterpret_cast<uintptr_t>(wanted->code) - begin < part.p_memsz) holds_code = true;
-      if (part.p_type == PT_TLS) storage = &part;
+      const auto first = info->dlpi_addr + part.p_vaddr;
+      if (part.p_type == PT_LOAD) {
+        holds_code = holds_code || reinterpret_cast<uintptr_t>(wanted->code_) - first < part.p_memsz;
+        begin = std::min<uintptr_t>(begin, first);
+        end = std::max<uintptr_t>(end, first + part.p_memsz);
+      }
+      if (part.p_type == PT_TLS) storage_bytes = part.p_memsz;
     }
     if (!holds_code) return 0;
-    if (storage && info->dlpi_tls_data) {
-      wanted->data = static_cast<unsigned char*>(info->dlpi_tls_data);
-      wanted->bytes = storage->p_memsz;
-    }
+    wanted->loaded_ = reinterpret_cast<const char*>(begin);
+    wanted->loaded_bytes_ = end - begin;
+    // Asked for, it is there, though no kernel has touched any of it.
+    ThreadLocal first{info->dlpi_tls_modid, 0};
+    wanted->shared_ = storage_bytes == 0 ? nullptr : static_cast<unsigned char*>(__tls_get_addr(&first));
+    wanted->shared_bytes_ = storage_bytes;
     return 1;
   }
 
-  // Null until a kernel of the library has touched any of it.
-  void find(const void* kernel) {
-    if (data != nullptr && code == kernel) return;
-    code = kernel;
-    data = nullptr;
-    dl_iterate_phdr(visit, this);
-  }
-
-  // Fresh shared memory holds anything: here, what is NaN in every floating type.
-  void spoil() {
-    if (data) memset(data, 0xff, bytes);
-  }
-
-  bool holds(const void* address) const {
-    return static_cast<size_t>(static_cast<const unsigned char*>(address) - data) < bytes;
-  }
+  const void* code_ = nullptr;
+  const char* loaded_ = nullptr;
+  size_t loaded_bytes_ = 0;
+  unsigned char* shared_ = nullptr;
+  size_t shared_bytes_ = 0;
+  unsigned char* touched_begin_ = nullptr;
+  unsigned char* touched_end_ = nullptr;
 };
 
 class Block {
  public:
-  Block(const Launch& launch, uint32_t own_number, uint3 place) : launch_(launch) {
+  explicit Block(const Launch& launch) : launch_(launch) {
     const dim3 size = launch.block;
     threads_.resize(size_t{size.x} * size.y * size.z);
+    ready_.reserve(threads_.size());
     unsigned number = 0;
     for (unsigned z = 0; z < size.z; ++z) {
       for (unsigned y = 0; y < size.y; ++y) {
         for (unsigned x = 0; x < size.x; ++x, ++number) {
-          threads_[number].identity = {{x, y, z}, place, size, launch.grid};
+          threads_[number].identity = {{x, y, z}, {0, 0, 0}, size, launch.grid};
           threads_[number].number = number;
-          threads_[number].moment = {own_number, number, 0, 0};
-          ready_.push_back(&threads_[number]);
         }
       }
+    }
+  }
+
+  // Its threads become those of the next block, from their beginning.
+  void begin(uint32_t own_number, uint3 place) {
+    ready_.clear();
+    ended_ = 0;
+    for (Thread& thread : threads_) {
+      thread.identity.block = place;
+      thread.moment = {own_number, thread.number, 0, 0};
+      thread.state = State::kNew;
+      ready_.push_back(&thread);
     }
   }
 
@@ -121,7 +167,6 @@ class Block {
   void meet(unsigned mask, const void* value, size_t bytes, Lanes& lanes);
   void yield();
   [[noreturn]] void fail(cudaError_t error, std::string message);
-  bool owns_stack_of(const void* address) const { return running_->fiber.owns(address); }
   // Out of a signal's handler, back to `run`.
   [[noreturn]] void escape(KernelFault found);
   const Launch& launch() const { return launch_; }
@@ -146,7 +191,8 @@ class Block {
 };
 
 Block* active = nullptr;
-SharedMemory shared;
+Library library;
+DeviceMemoryFinder device_memory;
 RaceTable shared_races;
 RaceTable device_races;
 size_t device_accesses = 0;
@@ -302,17 +348,6 @@ void Block::meet(unsigned mask, const void* value, size_t bytes, Lanes& lanes) {
   lanes = meeting->lanes;
 }
 
-// Neither the kernel's arguments nor constants of its library: a host's object, or nothing at all.
-bool is_foreign_memory(const void* address, const Launch& launch) {
-  const auto is_in = [&](const void* begin, size_t bytes) {
-    return static_cast<size_t>(static_cast<const char*>(address) - static_cast<const char*>(begin)) < bytes;
-  };
-  if (is_in(launch.arguments.get(), launch.arguments_bytes) || is_in(self, sizeof *self) || is_in(&self, sizeof self))
-    return false;
-  Dl_info library{}, kernel{};
-  return dladdr(address, &library) == 0 || dladdr(launch.code, &kernel) == 0 || library.dli_fbase != kernel.dli_fbase;
-}
-
 void handle_signal(int signal, siginfo_t* info, void*) {
   if (active) {
     active->escape({cudaErrorIllegalAddress,
@@ -371,20 +406,21 @@ int own_lane() { return static_cast<int>(active->thread().number % kWarp); }
 void check_access(const void* address, size_t bytes, bool writes, bool aligned) {
   // The accesses of a launch that are looked at for races in device memory; what large ones do, small ones do, too.
   constexpr size_t looked_at = 200'000;
+  if (Fiber::entered_owns(address) || is_in(address, self, sizeof *self) || is_in(address, &self, sizeof self)) return;
   Block& block = *active;
-  if (block.owns_stack_of(address)) return;
   const Moment& now = block.thread().moment;
   const Launch& launch = block.launch();
+  if (is_in(address, launch.arguments.get(), launch.arguments_bytes)) return;
   const char* what = writes ? "write" : "read";
-  shared.find(launch.code);
-  if (shared.holds(address)) {
+  if (library.shares(address)) {
+    library.note_shared(address, bytes);
     if (!shared_races.note(address, bytes, writes, true, now)) {
       block.fail(cudaErrorLaunchFailure,
                  std::string("a race: threads of a block touch the same shared memory with no barrier "
                              "between, seen at a ") +
                      what);
     }
-  } else if (is_device_memory(address, bytes, active_device)) {
+  } else if (device_memory.holds(address, bytes, active_device)) {
     if (aligned && reinterpret_cast<uintptr_t>(address) % bytes != 0) {
       block.fail(cudaErrorMisalignedAddress, std::string("a ") + what + " of " + std::to_string(bytes) +
                                                  " bytes at once is at no multiple of them");
@@ -393,7 +429,7 @@ void check_access(const void* address, size_t bytes, bool writes, bool aligned) 
       block.fail(cudaErrorLaunchFailure,
                  std::string("a race: one thread writes what another reads, seen at a ") + what);
     }
-  } else if (is_foreign_memory(address, launch)) {
+  } else if (!library.holds(address)) {
     block.fail(cudaErrorIllegalAddress, std::string("a kernel's ") + what + " of " + std::to_string(bytes) +
                                                    " bytes is neither in its device's memory nor in its own");
   }
@@ -416,11 +452,12 @@ cudaError_t run_grid(const Launch& launch, int device) {
   };
   while (common(step, blocks) != 1) step = step % blocks + 1;
   uint64_t number = random_below(blocks);
+  library.find(launch.code);
+  Block block(launch);
   for (uint64_t i = 0; i < blocks; ++i, number = (number + step) % blocks) {
-    shared.find(launch.code);
-    shared.spoil();
+    library.spoil_touched();
     shared_races.clear();
-    Block block(launch, static_cast<uint32_t>(number),
+    block.begin(static_cast<uint32_t>(number),
                 {static_cast<unsigned>(number % grid.x), static_cast<unsigned>(number / grid.x % grid.y),
                  static_cast<unsigned>(number / grid.x / grid.y)});
     block.run();

@@ -66,6 +66,12 @@ const Allocation* find(const void* data) {
   return static_cast<const char*>(data) < before.data + before.bytes ? &before : nullptr;
 }
 
+template <typename Span>
+bool is_within(const Span& span, const void* data, size_t bytes) {
+  const auto offset = static_cast<size_t>(static_cast<const char*>(data) - span.data);
+  return offset < span.bytes && bytes <= span.bytes - offset;
+}
+
 // Makes all bytes of pages kFresh. What is large costs memory only where it is written:
 // its pages are those of one file.
 bool freshen(char* pages, size_t bytes) {
@@ -170,19 +176,27 @@ bool free_device_memory(void* data) {
 }
 
 bool is_device_memory(const void* data, size_t bytes, int device) {
-  // A kernel asks of one allocation again and again.
-  thread_local Allocation last{};
-  thread_local uint64_t last_change = 0;
-  if (last_change == memory().changes && (device < 0 || device == last.device) && data >= last.data) {
-    const auto offset = static_cast<size_t>(static_cast<const char*>(data) - last.data);
-    if (offset < last.bytes && bytes <= last.bytes - offset) return true;
-  }
   const std::lock_guard<std::recursive_mutex> lock(memory().mutex);
   const Allocation* found = find(data);
-  if (found == nullptr || (device >= 0 && found->device != device)) return false;
-  last = *found;
-  last_change = memory().changes;
-  return bytes <= static_cast<size_t>(found->data + found->bytes - static_cast<const char*>(data));
+  return found != nullptr && (device < 0 || found->device == device) && is_within(*found, data, bytes);
+}
+
+bool DeviceMemoryFinder::holds(const void* data, size_t bytes, int device) {
+  if (changes_ == memory().changes && device_ == device) {
+    for (const Found& known : found_) {
+      if (is_within(known, data, bytes)) return true;
+    }
+  }
+  const std::lock_guard<std::recursive_mutex> lock(memory().mutex);
+  if (changes_ != memory().changes || device_ != device) {
+    *this = {};
+    changes_ = memory().changes;
+    device_ = device;
+  }
+  const Allocation* found = find(data);
+  if (found == nullptr || found->device != device) return false;
+  found_[next_++ % kRemembered] = {found->data, found->bytes};
+  return is_within(*found, data, bytes);
 }
 
 void open_device_memory(bool open) {

@@ -9,6 +9,9 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <new>
 #include <vector>
 
 using namespace cuda_emulation;
@@ -43,6 +46,13 @@ cudaError_t check_copy(void* to, const void* from, size_t bytes, cudaMemcpyKind 
 }  // namespace
 
 namespace cuda_emulation {
+
+std::shared_ptr<const void> keep_copy(const void* source, size_t bytes, size_t alignment) {
+  const std::align_val_t aligned{alignment};
+  void* copy = ::operator new(bytes, aligned);
+  std::memcpy(copy, source, bytes);
+  return {copy, [aligned](void* memory) { ::operator delete(memory, aligned); }};
+}
 
 void enqueue_kernel(cudaStream_t stream, Launch launch) {
   const auto none = [](const dim3& size) { return size.x == 0 || size.y == 0 || size.z == 0; };

@@ -10,7 +10,6 @@
 
 #include <functional>
 #include <memory>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -67,17 +66,18 @@ constexpr const char* describe_kernel() {
   return __PRETTY_FUNCTION__;
 }
 
-template <typename... Parameters, typename... Arguments>
-void launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, cudaStream_t stream, Arguments&&... arguments) {
-  using Call = std::tuple<void (*)(Parameters...), std::tuple<Parameters...>>;
-  const auto call =
-      std::make_shared<const Call>(kernel, std::tuple<Parameters...>(static_cast<Parameters>(arguments)...));
-  const auto run = [](const void* memory) {
-    const auto& [function, values] = *static_cast<const Call*>(memory);
-    std::apply(function, values);
-  };
-  enqueue_kernel(stream, {grid, block, run, call, sizeof(Call), reinterpret_cast<const void*>(kernel),
-                          describe_kernel<Parameters...>()});
+// A copy of `bytes`, which nobody has to destroy.
+std::shared_ptr<const void> keep_copy(const void* source, size_t bytes, size_t alignment);
+
+template <typename... Parameters>
+void launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, cudaStream_t stream,
+            std::common_type_t<Parameters>... arguments) {
+  const auto call = [kernel, arguments...] { kernel(arguments...); };
+  using Call = decltype(call);
+  static_assert(std::is_trivially_copyable_v<Call>, "a device gets the bytes of a kernel's arguments");
+  const auto run = [](const void* memory) { (*static_cast<Call*>(memory))(); };
+  enqueue_kernel(stream, {grid, block, run, keep_copy(&call, sizeof call, alignof(Call)), sizeof call,
+                          reinterpret_cast<const void*>(kernel), describe_kernel<Parameters...>()});
 }
 
 // The same with arguments at `places`, as the driver takes them.
