@@ -76,7 +76,7 @@ export CONDA_PREFIX={self.prefix} PATH={self.prefix}/bin:/usr/bin:/bin
 for file in "$CONDA_PREFIX"/etc/conda/activate.d/*.sh; do . "$file"; done
 cd {self.folder}
 [ -f build/build.ninja ] || cmake $CMAKE_ARGS -G Ninja -S src -B build -DCMAKE_BUILD_TYPE=Release \\
-  -DCMAKE_CXX_FLAGS_RELEASE=-O1 -DCMAKE_PREFIX_PATH={self.prefix} -DCMAKE_BUILD_RPATH={self.prefix}/lib \\
+  -DCMAKE_CXX_FLAGS_RELEASE='-O1 -DNDEBUG' -DCMAKE_PREFIX_PATH={self.prefix} -DCMAKE_BUILD_RPATH={self.prefix}/lib \\
   -DTORCH_BUILD_CORE=OFF -DTORCH_BUILD_CUDA=ON -DTORCH_CUDA_EMULATION=ON -DTORCH_BUILD_TESTS=ON -DTORCH_SANITIZE=address
 cmake --build build --target {wanted}
 """
