@@ -138,7 +138,7 @@ def test_lu(dtype: torch.dtype) -> None:
         factors, pivots = torch.linalg.lu_factor(matrices)
         permutation, lower, upper = torch.lu_unpack(factors, pivots)
         _assert_same(permutation @ lower @ upper, matrices)
-        assert lower.abs().max() < 1.5
+        assert lower.numel() == 0 or lower.abs().max() < 1.5
     singular = torch.linalg.lu_factor_ex(torch.zeros(3, 2, dtype=dtype, device="cuda"))
     assert singular.info.item() == 1
 
