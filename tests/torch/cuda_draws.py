@@ -1,10 +1,11 @@
-"""Draws of random numbers on a CUDA device. What PyTorch drew is in golden/cuda_draws.npz (golden/make_cuda_draws.py)."""
+"""Draws of random numbers on a CUDA device. What PyTorch drew is in golden (make_cuda_draws.py)."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
 import torch
 from torch.nn import functional
 

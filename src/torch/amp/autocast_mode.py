@@ -144,9 +144,9 @@ def autocast_decrement_nesting() -> int:
 class autocast:
     """A block (or, as a decorator, function) in which operators that may compute in `dtype` do.
 
-    `dtype` is bfloat16 (the CPU's default) or float16 (CUDA's); `cache_enabled=False` converts parameters each time they are
-    used. With `enabled=False` operators compute in what they get, also inside another block. RuntimeError for devices
-    that have no autocast.
+    `dtype` is bfloat16 (the CPU's default) or float16 (CUDA's); `cache_enabled=False` converts parameters each time
+    they are used. With `enabled=False` operators compute in what they get, also inside another block. RuntimeError for
+    devices that have no autocast.
 
     >>> x = torch.ones(2, 2)
     >>> with torch.autocast("cpu"):
