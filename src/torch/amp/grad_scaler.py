@@ -124,6 +124,8 @@ class GradScaler:
             raise RuntimeError("step() has already been called since the last update().")
         if key not in self._unscaled:
             self.unscale_(optimizer)
+        if not self._found[key]:
+            raise AssertionError("No inf checks were recorded for this optimizer.")
         self._stepped.add(key)
         return None if self._has_found(key) else optimizer.step(*args, **kwargs)
 
@@ -135,7 +137,7 @@ class GradScaler:
         if new_scale is not None:
             self._scale = float(new_scale)
         else:
-            if not self._found:
+            if not any(self._found.values()):
                 raise AssertionError("No inf checks were recorded prior to update.")
             if any(map(self._has_found, self._found)):
                 self._scale *= self._backoff_factor  # type: ignore[operator]
