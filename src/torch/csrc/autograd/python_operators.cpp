@@ -161,20 +161,22 @@ PyObject* matmul(PyObject* left, PyObject* right) {
 }
 
 // A number stays a Scalar here: x ** 2 has kernels of its own.
+PyObject* power_of(PyObject* base, PyObject* exponent) {
+  if (is_tensor(base) && is_tensor(exponent)) return wrap(at::pow(unpack(base), unpack(exponent)));
+  if (is_tensor(base) && is_plain_number(exponent)) return wrap(at::pow(unpack(base), to_scalar(exponent)));
+  if (is_tensor(exponent) && is_plain_number(base)) return wrap(at::pow(to_scalar(base), unpack(exponent)));
+  Py_RETURN_NOTIMPLEMENTED;
+}
+
 PyObject* power(PyObject* base, PyObject* exponent, PyObject* modulus) {
   return guarded([&]() -> PyObject* {
     if (modulus != Py_None) Py_RETURN_NOTIMPLEMENTED;
     if (is_overridden(base, exponent)) return ask_binary(kPower, base, exponent);
-    std::optional<AutocastArguments> converted;
     if (C10_UNLIKELY(active_autocasts != 0)) {
-      converted.emplace("pow", base, &exponent, 1, nullptr);
-      base = converted->self();
-      exponent = converted->values()[0];
+      const AutocastArguments converted("pow", base, &exponent, 1, nullptr);
+      return power_of(converted.self(), converted.values()[0]);
     }
-    if (is_tensor(base) && is_tensor(exponent)) return wrap(at::pow(unpack(base), unpack(exponent)));
-    if (is_tensor(base) && is_plain_number(exponent)) return wrap(at::pow(unpack(base), to_scalar(exponent)));
-    if (is_tensor(exponent) && is_plain_number(base)) return wrap(at::pow(to_scalar(base), unpack(exponent)));
-    Py_RETURN_NOTIMPLEMENTED;
+    return power_of(base, exponent);
   });
 }
 
