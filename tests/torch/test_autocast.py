@@ -96,6 +96,39 @@ def test_blocks_nest_and_end() -> None:
     assert (X @ X).dtype is torch.float32
 
 
+def test_results_that_are_given_are_written() -> None:
+    given = torch.empty(4, 4)
+    with torch.autocast("cpu"):
+        assert torch.mm(X, X, out=given) is given
+        assert torch.einsum("ij,jk->ik", X, X).dtype is torch.bfloat16
+    assert torch.equal(given, X.mm(X))
+
+
+def test_blocks_within_blocks_convert_parameters_anew() -> None:
+    weight = torch.ones(4, 4, requires_grad=True)
+    with torch.autocast("cpu"):
+        assert (X @ weight).dtype is torch.bfloat16
+        with torch.autocast("cpu", dtype=torch.float16):
+            assert (X @ weight).dtype is torch.float16
+        assert (X @ weight).dtype is torch.bfloat16
+
+
+def test_state_of_devices() -> None:
+    assert torch.get_autocast_gpu_dtype() is torch.float16
+    torch.set_autocast_gpu_dtype(torch.bfloat16)
+    assert torch.get_autocast_dtype("cuda") is torch.bfloat16
+    assert torch.get_autocast_dtype("cpu") is torch.bfloat16
+    torch.set_autocast_dtype("cuda", torch.float16)
+    torch.set_autocast_enabled("cuda", True)
+    assert torch.is_autocast_enabled()
+    assert not torch.is_autocast_enabled("cpu")
+    assert (X @ X).dtype is torch.float32
+    torch.set_autocast_enabled(False)
+    assert not torch.is_autocast_enabled("cuda")
+    with pytest.raises(RuntimeError, match="unsupported device type for autocast"):
+        torch.set_autocast_dtype("meta", torch.float16)
+
+
 def test_as_a_decorator() -> None:
     @torch.autocast("cpu")
     def product(x: Any) -> Any:

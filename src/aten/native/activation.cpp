@@ -8,6 +8,7 @@
 #include <aten/NativeFunctions.h>
 #include <aten/TensorIterator.h>
 #include <aten/native/Dimensions.h>
+#include <aten/native/RunKernel.h>
 #include <aten/native/Views.h>
 #include <aten/native/cpu/FusedForward.h>
 #include <aten/native/cpu/FusedKernels.h>
@@ -160,6 +161,13 @@ Tensor rrelu(const Tensor& self, const Scalar& lower, const Scalar& upper, bool 
   TORCH_CHECK(low <= high, "Lower bound should be less than or equal to the upper bound");
   check_floating(self, "rrelu_with_noise_out_cpu");
   if (!training) return at::leaky_relu(self, Scalar((low + high) / 2));
+  if (self.is_cuda()) {  // each element draws a number
+    Tensor drawn = at::empty(self.sizes(), self.options().dtype(self.dtype() == kDouble ? kDouble : kFloat));
+    drawn.uniform_(0, 1, generator);
+    drawn = drawn.to(self.dtype()).to(kDouble);
+    const Tensor slopes = drawn.mul_(Scalar(high - low)).add_(Scalar(low)).to(self.dtype());
+    return at::mul(self, at::where(at::le(self.detach(), Scalar(0)), slopes, at::ones_like(slopes)));
+  }
   // Only what is not positive draws a number, in its order.
   const Tensor below = at::le(self.detach(), Scalar(0));
   Tensor drawn = at::empty({at::count_nonzero(below).item<int64_t>()}, TensorOptions(kDouble));
@@ -274,6 +282,7 @@ Tensor dropout(const Tensor& input, double p, bool train) {
   TORCH_CHECK(p >= 0 && p <= 1, "dropout probability has to be between 0 and 1, but got ", p);
   if (p == 0 || !train || input.numel() == 0) return input;
   if (p == 1) return at::mul(input, at::zeros_like(input));
+  if (input.is_cuda() && input.is_floating_point()) return std::get<0>(at::native_dropout(input, p, true));
   Tensor noise = at::empty_like(input);
   noise.bernoulli_(1 - p);
   noise.div_(Scalar(1 - p));
@@ -281,10 +290,25 @@ Tensor dropout(const Tensor& input, double p, bool train) {
 }
 
 std::tuple<Tensor, Tensor> native_dropout(const Tensor& input, double p, std::optional<bool> train) {
-  if (input.numel() == 0) return {input, at::empty_like(input)};
-  if (!train.value_or(true)) return {at::alias(input), at::ones_like(input, TensorOptions(kBool))};
+  if (input.numel() == 0) return {at::clone(input), at::empty_like(input)};
+  if (!train.value_or(true)) return {at::clone(input), at::ones_like(input, TensorOptions(kBool))};
+  if (p == 1) return {at::zeros_like(input), at::zeros_like(input, TensorOptions(kBool))};
+  if (input.is_cuda()) {
+    const Tensor out = at::empty_like(input);
+    const Tensor kept = at::empty_like(input, TensorOptions(kBool));
+    run_kernel(dropout_kernels, input.device(), out, kept, input, p, at::default_generator(input.device()));
+    return {out, kept};
+  }
   const Tensor kept = at::empty_like(input).bernoulli_(1 - p).to(kBool, false);
-  return {at::mul(at::mul(input, kept), Scalar(p == 1 ? 0.0 : 1 / (1 - p))), kept};
+  return {at::mul(at::mul(input, kept), Scalar(1 / (1 - p))), kept};
+}
+
+Tensor native_dropout_backward(const Tensor& grad_output, const Tensor& mask, double scale) {
+  if (!grad_output.is_cuda() || !grad_output.is_floating_point() || mask.dtype() != kBool || mask.numel() == 0)
+    return at::mul(at::mul(grad_output, mask), Scalar(scale));
+  const Tensor out = at::empty_like(mask, TensorOptions(grad_output.dtype()));
+  run_kernel(dropout_backward_kernels, mask.device(), out, grad_output, mask, scale);
+  return out;
 }
 
 namespace {

@@ -38,6 +38,13 @@ Tensor expanded_mask(const Tensor& mask, const Tensor& query, const Tensor& key)
   return native::expand(rows, {query.sizes()[0], query.sizes()[1], query.sizes()[2], keys}, false);
 }
 
+// A GPU's tensor cores multiply 16 bits as they are; elsewhere they are computed in float32.
+template <size_t Written, typename Table, typename... Args>
+void run_attention(const Table& kernels, c10::Device device, const Args&... args) {
+  if (device.is_cuda()) run_kernel(kernels, device, args...);
+  else run_kernel_in_float32<Written>(kernels, device, args...);
+}
+
 void check_operands(const Tensor& query, const Tensor& key, const Tensor& value, double dropout_p) {
   for (const Tensor* operand : {&query, &key, &value}) {
     TORCH_CHECK(operand->dim() == 4 && operand->dtype() == query.dtype() && operand->device() == query.device() &&
@@ -72,8 +79,8 @@ std::tuple<Tensor, Tensor> _scaled_dot_product_flash_attention_for_cpu(const Ten
   const Tensor logsumexp = at::detail::empty({query.sizes()[0], query.sizes()[1], query.sizes()[2]},
                                              query.dtype() == kDouble ? kDouble : kFloat, query.device());
   if (output.numel() > 0) {
-    run_kernel_in_float32(attention_kernels, query.device(), output, logsumexp, with_rows(query), with_rows(key),
-                          with_rows(value), expanded_mask(attn_mask, query, key), is_causal, factor_of(scale, query));
+    run_attention<1>(attention_kernels, query.device(), output, logsumexp, with_rows(query), with_rows(key),
+                     with_rows(value), expanded_mask(attn_mask, query, key), is_causal, factor_of(scale, query));
   }
   return {output, logsumexp};
 }
@@ -88,9 +95,9 @@ std::tuple<Tensor, Tensor, Tensor> _scaled_dot_product_flash_attention_for_cpu_b
   if (query.numel() == 0 || value.numel() == 0) {
     for (const Tensor* gradient : {&grad_query, &grad_key, &grad_value}) gradient->zero_();
   } else {
-    run_kernel_in_float32<3>(attention_backward_kernels, query.device(), grad_query, grad_key, grad_value,
-                             with_rows(grad_out), with_rows(query), with_rows(key), with_rows(value), with_rows(out),
-                             logsumexp, expanded_mask(attn_mask, query, key), is_causal, factor_of(scale, query));
+    run_attention<3>(attention_backward_kernels, query.device(), grad_query, grad_key, grad_value, with_rows(grad_out),
+                     with_rows(query), with_rows(key), with_rows(value), with_rows(out), logsumexp,
+                     expanded_mask(attn_mask, query, key), is_causal, factor_of(scale, query));
   }
   return {grad_query, grad_key, grad_value};
 }
@@ -117,9 +124,10 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, cons
     keys = repeated(key);
     values = repeated(value);
   }
-  // In blocks, as the processor can: heads of floating numbers, without dropout or a gradient of the mask.
+  // By kernels of its own, which on CUDA answer to the CPU's name, too: heads of floating numbers, without dropout or a
+  // gradient of the mask.
   const bool is_plain =
-      query.dim() == 4 && query.is_cpu() && is_floating_type(query.dtype()) && dropout_p == 0 &&
+      query.dim() == 4 && (query.is_cpu() || query.is_cuda()) && is_floating_type(query.dtype()) && dropout_p == 0 &&
       query.dtype() == keys.dtype() && query.dtype() == values.dtype() && keys.dim() == 4 && values.dim() == 4 &&
       query.numel() > 0 && keys.numel() > 0 && values.numel() > 0 &&
       query.sizes().slice(0, 2) == keys.sizes().slice(0, 2) &&

@@ -1,9 +1,10 @@
 """`autocast`: operators in a smaller dtype, where they may.
 
-Inside a block for "cpu" matrix products, convolutions and attention compute in bfloat16 (or float16), losses and what
-needs precision in float32, and operators of several tensors in the widest of their dtypes; all others take what they
-get. Parameters are converted once per outermost block. On a machine without CUDA a block for "cuda" warns and changes
-nothing, as in PyTorch.
+Inside a block for a type of device matrix products, convolutions and attention of its tensors compute in fewer bits
+("cpu": bfloat16, "cuda": float16, if nothing else is said), losses and what needs precision in float32, and some
+operators of several tensors in the widest of their dtypes; all others take what they get. The lists, which differ
+between the two, are in csrc/utils/autocast_lists.cpp. Parameters are converted once per outermost block. On a machine
+without CUDA a block for "cuda" warns and changes nothing, as in PyTorch.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["autocast", "custom_bwd", "custom_fwd", "is_autocast_available"]
 
-_DTYPES = {"cpu": torch.bfloat16, "cuda": torch.float16}
-_SUPPORTED = {"cpu": (torch.bfloat16, torch.float16), "cuda": (torch.bfloat16, torch.float16)}
+_DEVICES = ("cpu", "cuda")
+_SUPPORTED = (torch.bfloat16, torch.float16)
 
 
 def is_autocast_available(device_type: str) -> bool:
@@ -30,33 +31,37 @@ def is_autocast_available(device_type: str) -> bool:
     if not isinstance(device_type, str):
         raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
     torch.device(device_type)
-    return device_type in _DTYPES
+    return device_type in _DEVICES
 
 
-def is_autocast_enabled(device_type: str | None = None) -> bool:
-    """`torch.is_autocast_enabled`: whether operators of a device (default "cuda") compute in a smaller dtype here."""
-    return device_type == "cpu" and _C._is_autocast_enabled()
+def is_autocast_enabled(device_type: str = "cuda") -> bool:
+    """`torch.is_autocast_enabled`: whether operators of a device compute in a smaller dtype here."""
+    return device_type in _DEVICES and _C._is_autocast_enabled(device_type)
 
 
 def set_autocast_enabled(device_type: str | bool, enabled: bool | None = None) -> None:
-    """`torch.set_autocast_enabled`: sets it from here on; for devices that are not here it has no effect."""
-    if device_type == "cpu":
-        _C._set_autocast_enabled(bool(enabled))
+    """`torch.set_autocast_enabled`: sets it from here on; for devices that are not here it has no effect.
+
+    `set_autocast_enabled(enabled)` is of "cuda".
+    """
+    if isinstance(device_type, bool):
+        device_type, enabled = "cuda", device_type
+    if device_type in _DEVICES:
+        _C._set_autocast_enabled(device_type, bool(enabled))
 
 
 def get_autocast_dtype(device_type: str) -> torch.dtype:
     """`torch.get_autocast_dtype`: the smaller dtype of a device."""
     if not is_autocast_available(device_type):
         raise RuntimeError(f"unsupported device type for autocast get_autocast_dtype: {device_type}")
-    return _C._get_autocast_dtype() if device_type == "cpu" else _DTYPES[device_type]
+    return _C._get_autocast_dtype(device_type)
 
 
 def set_autocast_dtype(device_type: str, dtype: torch.dtype) -> None:
     """`torch.set_autocast_dtype`: sets it."""
-    if device_type == "cpu":
-        _C._set_autocast_dtype(dtype)
-    else:
-        _DTYPES[device_type] = dtype
+    if not is_autocast_available(device_type):
+        raise RuntimeError(f"unsupported device type for autocast set_autocast_dtype: {device_type}")
+    _C._set_autocast_dtype(device_type, dtype)
 
 
 def is_autocast_cpu_enabled() -> bool:
@@ -139,9 +144,9 @@ def autocast_decrement_nesting() -> int:
 class autocast:
     """A block (or, as a decorator, function) in which operators that may compute in `dtype` do.
 
-    `dtype` is bfloat16 (the CPU's default) or float16; `cache_enabled=False` converts parameters each time they are
-    used. With `enabled=False` operators compute in what they get, also inside another block. RuntimeError for devices
-    that have no autocast.
+    `dtype` is bfloat16 (the CPU's default) or float16 (CUDA's); `cache_enabled=False` converts parameters each time
+    they are used. With `enabled=False` operators compute in what they get, also inside another block. RuntimeError for
+    devices that have no autocast.
 
     >>> x = torch.ones(2, 2)
     >>> with torch.autocast("cpu"):
@@ -164,28 +169,23 @@ class autocast:
         if enabled and device_type == "cuda" and not torch.cuda.is_available():
             warnings.warn("User provided device_type of 'cuda', but CUDA is not available. Disabling", stacklevel=2)
             enabled = False
-        elif enabled and device_type == "cuda":
-            raise NotImplementedError(
-                "autocast('cuda') is not supported yet: convert the model, model.to(torch.float16)"
+        if enabled and self.fast_dtype not in _SUPPORTED:
+            warnings.warn(
+                f"In {device_type.upper()} autocast, but the target dtype is not supported. Disabling autocast.",
+                stacklevel=2,
             )
-        if enabled and self.fast_dtype not in _SUPPORTED[device_type]:
-            if self.fast_dtype is torch.float32 and device_type == "cpu":
-                warnings.warn(
-                    "In CPU autocast, but the target dtype is not supported. Disabling autocast.", stacklevel=2
-                )
-            else:
-                warnings.warn(f"In autocast, but the target dtype {self.fast_dtype} is not supported.", stacklevel=2)
             enabled = False
         self._enabled = enabled
         self._cache_enabled = is_autocast_cache_enabled() if cache_enabled is None else cache_enabled
         self._before: list[tuple[bool, torch.dtype, bool]] = []
 
     def __enter__(self) -> autocast:
-        self._before.append((_C._is_autocast_enabled(), _C._get_autocast_dtype(), _C._is_autocast_cache_enabled()))
-        if self.device == "cpu":
-            _C._set_autocast_enabled(self._enabled)
-            if self._enabled:
-                _C._set_autocast_dtype(self.fast_dtype)
+        self._before.append(
+            (_C._is_autocast_enabled(self.device), _C._get_autocast_dtype(self.device), _C._is_autocast_cache_enabled())
+        )
+        _C._set_autocast_enabled(self.device, self._enabled)
+        if self._enabled:
+            _C._set_autocast_dtype(self.device, self.fast_dtype)
         _C._autocast_increment_nesting()
         _C._set_autocast_cache_enabled(self._cache_enabled)
         return self
@@ -194,8 +194,8 @@ class autocast:
         if _C._autocast_decrement_nesting() == 0:
             _C._clear_autocast_cache()
         enabled, dtype, cache_enabled = self._before.pop()
-        _C._set_autocast_enabled(enabled)
-        _C._set_autocast_dtype(dtype)
+        _C._set_autocast_enabled(self.device, enabled)
+        _C._set_autocast_dtype(self.device, dtype)
         _C._set_autocast_cache_enabled(cache_enabled)
 
     def __call__(self, func: Callable[..., Any]) -> Callable[..., Any]:

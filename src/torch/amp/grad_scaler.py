@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from enum import Enum
 from typing import Any
@@ -19,11 +20,18 @@ class OptState(Enum):
     STEPPED = 2
 
 
+def _has_non_finite(grads: list[torch.Tensor]) -> torch.Tensor:
+    """Whether an element of tensors of one device and dtype is inf or NaN: the largest size of each says it."""
+    largest = [torch.linalg.vector_norm(grad, math.inf) for grad in grads if grad.numel() > 0]
+    return torch.stack(largest).isfinite().all().logical_not() if largest else torch.tensor(False)
+
+
 class GradScaler:
     """`scale(loss).backward()`, `step(optimizer)`, `update()`. A step whose gradients are not finite is left out.
 
-    The scale then shrinks by `backoff_factor`; after `growth_interval` good steps it grows by `growth_factor`. Without
-    CUDA a scaler for "cuda" warns and does nothing, as in PyTorch.
+    The scale then shrinks by `backoff_factor`; after `growth_interval` good steps it grows by `growth_factor`. Whether
+    gradients are finite is found on their devices, which `step` waits for once. Without CUDA a scaler for "cuda" warns
+    and does nothing, as in PyTorch.
     """
 
     def __init__(
@@ -53,7 +61,7 @@ class GradScaler:
     def _forget(self) -> None:
         self._unscaled: set[int] = set()
         self._stepped: set[int] = set()
-        self._found: dict[int, bool] = {}
+        self._found: dict[int, list[torch.Tensor]] = {}
 
     def scale(self, outputs: Any) -> Any:
         """The tensor, or the tensors of a container, times the scale."""
@@ -80,7 +88,7 @@ class GradScaler:
         if key in self._unscaled:
             raise RuntimeError("unscale_() has already been called on this optimizer since the last update().")
         inverse = 1.0 / self._scale  # type: ignore[operator]
-        found = False
+        groups: dict[tuple[torch.device, torch.dtype], list[torch.Tensor]] = {}
         with torch.no_grad():
             for group in optimizer.param_groups:
                 for parameter in group["params"]:
@@ -88,10 +96,17 @@ class GradScaler:
                         continue
                     if parameter.grad.dtype == torch.float16:
                         raise ValueError("Attempting to unscale FP16 gradients.")
-                    found = found or not bool(torch.isfinite(parameter.grad).all())
-                    parameter.grad.mul_(inverse)
+                    if parameter.grad.is_sparse:
+                        parameter.grad = parameter.grad.coalesce()
+                    grad = parameter.grad._values() if parameter.grad.is_sparse else parameter.grad
+                    groups.setdefault((grad.device, grad.dtype), []).append(grad)
+            self._found[key] = [_has_non_finite(grads) for grads in groups.values()]
+            for grads in groups.values():
+                torch._foreach_mul_(grads, inverse)
         self._unscaled.add(key)
-        self._found[key] = found
+
+    def _has_found(self, key: int) -> bool:
+        return any(bool(found) for found in self._found[key])
 
     def _check_scale(self, name: str) -> None:
         if self._scale is None:
@@ -109,8 +124,10 @@ class GradScaler:
             raise RuntimeError("step() has already been called since the last update().")
         if key not in self._unscaled:
             self.unscale_(optimizer)
+        if not self._found[key]:
+            raise AssertionError("No inf checks were recorded for this optimizer.")
         self._stepped.add(key)
-        return None if self._found[key] else optimizer.step(*args, **kwargs)
+        return None if self._has_found(key) else optimizer.step(*args, **kwargs)
 
     def update(self, new_scale: Any = None) -> None:
         """Changes the scale by what the last steps have found, or sets it."""
@@ -120,9 +137,9 @@ class GradScaler:
         if new_scale is not None:
             self._scale = float(new_scale)
         else:
-            if not self._found:
+            if not any(self._found.values()):
                 raise AssertionError("No inf checks were recorded prior to update.")
-            if any(self._found.values()):
+            if any(map(self._has_found, self._found)):
                 self._scale *= self._backoff_factor  # type: ignore[operator]
                 self._growth_tracker = 0
             else:

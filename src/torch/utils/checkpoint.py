@@ -11,12 +11,13 @@ from __future__ import annotations
 import traceback
 import warnings
 import weakref
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
 from torch import _C
 from torch.autograd.graph import saved_tensors_hooks
+from torch.utils._pytree import tree_leaves
 from torch.utils._selective import (
     SAC_IGNORED_OPS,
     CheckpointPolicy,
@@ -100,17 +101,22 @@ def set_checkpoint_early_stop(enable: bool) -> Iterator[None]:
 # ---------------------------------------------------------------------- what both kinds share
 
 
+def _devices(values: Any) -> list[int]:
+    """The CUDA devices of the tensors among values, nested ones, too."""
+    tensors = (leaf for leaf in tree_leaves(values) if isinstance(leaf, torch.Tensor) and leaf.is_cuda)
+    return list(dict.fromkeys(tensor.get_device() for tensor in tensors))
+
+
 def get_device_states(*args: Any) -> tuple[list[int], list[Any]]:
     """The CUDA devices of the tensors among the arguments, and their random states: none on the CPU."""
-    if any(isinstance(arg, torch.Tensor) and arg.is_cuda for arg in args):
-        raise NotImplementedError("get_device_states: random states of CUDA devices are not kept")
-    return [], []
+    devices = _devices(args)
+    return devices, [torch.cuda.get_rng_state(device) for device in devices]
 
 
 def set_device_states(devices: Any, states: Any, *, device_type: str | None = None) -> None:
-    """Sets the random states of devices: of none on the CPU."""
-    if len(devices) > 0:
-        raise NotImplementedError("set_device_states: random states of CUDA devices cannot be set")
+    """Sets the random states of CUDA devices, as `get_device_states` gave them."""
+    for device, state in zip(devices, states, strict=True):
+        torch.cuda.set_rng_state(state, device)
 
 
 def check_backward_validity(inputs: Any) -> None:
@@ -135,30 +141,45 @@ def noop_context_fn() -> tuple[Any, Any]:
     return nullcontext(), nullcontext()
 
 
-class _State:
-    """The random state and autocast as they are now, to run something under them again."""
+class _RandomState:
+    """The random state of the CPU and those of CUDA devices, as they are now."""
 
-    def __init__(self, preserve_rng_state: bool) -> None:
-        self.random = torch.get_rng_state() if preserve_rng_state else None
-        self.autocast = (
-            torch.is_autocast_enabled("cpu"),
-            torch.get_autocast_dtype("cpu"),
-            torch.is_autocast_cache_enabled(),
-        )
+    def __init__(self, devices: list[int]) -> None:
+        self.devices = devices
+        self.cpu, self.cuda = torch.get_rng_state(), [torch.cuda.get_rng_state(device) for device in devices]
+
+    def restore(self) -> None:
+        """Makes them so again."""
+        torch.set_rng_state(self.cpu)
+        set_device_states(self.devices, self.cuda)
+
+
+class _State:
+    """The random states and autocast as they are now, to run something with these arguments under them again."""
+
+    def __init__(self, preserve_rng_state: bool, args: tuple[Any, ...]) -> None:
+        self.random = _RandomState(_devices(args)) if preserve_rng_state else None
+        self.autocasts = [
+            (device, torch.is_autocast_enabled(device), torch.get_autocast_dtype(device)) for device in ("cpu", "cuda")
+        ]
+        self.keeps_casts = torch.is_autocast_cache_enabled()
 
     @contextmanager
     def again(self) -> Iterator[None]:
-        """A block under them; the random state goes on as before afterwards."""
-        before = torch.get_rng_state() if self.random is not None else None
-        enabled, dtype, cache = self.autocast
+        """A block under them; the random states go on as before afterwards."""
+        before = _RandomState(self.random.devices) if self.random is not None else None
         try:
             if self.random is not None:
-                torch.set_rng_state(self.random)
-            with torch.autocast("cpu", dtype=dtype, enabled=enabled, cache_enabled=cache):
+                self.random.restore()
+            with ExitStack() as blocks:
+                for device, enabled, dtype in self.autocasts:
+                    if enabled or torch.is_autocast_enabled(device):
+                        block = torch.autocast(device, dtype=dtype, enabled=enabled, cache_enabled=self.keeps_casts)
+                        blocks.enter_context(block)
                 yield
         finally:
             if before is not None:
-                torch.set_rng_state(before)
+                before.restore()
 
 
 # ---------------------------------------------------------------------- use_reentrant=True
@@ -170,7 +191,7 @@ class CheckpointFunction(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, run_function: Callable[..., Any], preserve_rng_state: bool, *args: Any) -> Any:
         check_backward_validity(args)
-        ctx.run_function, ctx.state = run_function, _State(preserve_rng_state)
+        ctx.run_function, ctx.state = run_function, _State(preserve_rng_state, args)
         ctx.places = [number for number, arg in enumerate(args) if isinstance(arg, torch.Tensor)]
         ctx.others = [None if isinstance(arg, torch.Tensor) else arg for arg in args]
         ctx.save_for_backward(*(args[number] for number in ctx.places))
@@ -429,7 +450,7 @@ def checkpoint(
         function,
         args,
         kwargs,
-        _State(preserve),
+        _State(preserve, args),
         again,
         _CHECKS[determinism_check],
         debug if _debug_enabled is None else _debug_enabled,

@@ -53,6 +53,9 @@ class Philox {
     place_ += state.recorded[1] / 4;
   }
 
+  // As if next() had been called so often.
+  __device__ void skip(int64_t draws) { place_ += draws; }
+
   __device__ Numbers next() {
     constexpr uint32_t multiplier0 = 0xD2511F53u, multiplier1 = 0xCD9E8D57u, weyl0 = 0x9E3779B9u, weyl1 = 0xBB67AE85u;
     uint32_t counter[4] = {static_cast<uint32_t>(place_), static_cast<uint32_t>(place_ >> 32),
@@ -111,12 +114,16 @@ inline int attribute(cudaDeviceAttr which) {
 }
 
 // The grid is PyTorch's, because the numbers depend on it: as many threads as the device holds.
+inline int64_t blocks_of_draw(int64_t n) {
+  const int64_t most = int64_t{attribute(cudaDevAttrMultiProcessorCount)} *
+                       (attribute(cudaDevAttrMaxThreadsPerMultiProcessor) / kThreads);
+  return std::min<int64_t>(most, (n + kThreads - 1) / kThreads);
+}
+
 template <int kUnroll, typename Write>
 void draw(int64_t n, const Generator& generator, Write write) {
   if (n == 0) return;
-  const int64_t most = int64_t{attribute(cudaDevAttrMultiProcessorCount)} *
-                       (attribute(cudaDevAttrMaxThreadsPerMultiProcessor) / kThreads);
-  const int64_t blocks = std::min<int64_t>(most, (n + kThreads - 1) / kThreads);
+  const int64_t blocks = blocks_of_draw(n);
   const int64_t rounds = (n - 1) / (kThreads * blocks * kUnroll) + 1;
   launch(draw_loop<kUnroll, Write>, static_cast<unsigned>(blocks), kThreads, n,
          take(generator, 4 * static_cast<uint64_t>(rounds)), write);

@@ -1,16 +1,28 @@
 // Numbers from distributions. Those of uniform, normal, exponential, ... are PyTorch's for a seed and a device; those
-// of Poisson, binomial and gamma distributions, permutations and draws with replacement are as good, but others.
+// of Poisson, binomial and gamma distributions are as good, but others.
 
+#include <aten/DenseStrides.h>
 #include <aten/Dispatch.h>
 #include <aten/Kernels.h>
 #include <aten/native/DistributionFormulas.h>
 #include <aten/native/cuda/Philox.cuh>
 
+#include <algorithm>
 #include <limits>
 
 namespace at::native::cuda {
 
 namespace {
+
+// `self` with its dimensions as they lie in memory, the slowest first.
+Tensor in_memory_order(const Tensor& self) {
+  const IntArrayRef strides = self.strides();
+  DimVector order = order_dimensions(strides.size(), [&](int64_t a, int64_t b) {
+    return strides[a] < strides[b] ? -1 : strides[a] > strides[b] ? 1 : 0;
+  });
+  std::reverse(order.begin(), order.end());
+  return at::permute(self, order);
+}
 
 // Runs `body(out)` on `self`, or on a contiguous stand-in that is copied back.
 template <typename Body>
@@ -26,6 +38,20 @@ void with_contiguous(const Tensor& self, Body&& body) {
 // float is computed in float, four numbers at a time, double in double, two.
 template <typename T>
 constexpr int kUnroll = sizeof(T) == 8 ? 2 : 4;
+
+// The same, with the elements in the order in which they lie in memory: PyTorch's fills go by it.
+template <typename Body>
+void with_memory(const Tensor& self, Body&& body) {
+  with_contiguous(self.is_contiguous() ? self : in_memory_order(self), body);
+}
+
+// float is computed in PyTorch by the device's fast approximations, double is not.
+__device__ float fast_log(float x) { return ::__logf(x); }
+__device__ double fast_log(double x) { return ::log(x); }
+__device__ float fast_exp(float x) { return ::__expf(x); }
+__device__ double fast_exp(double x) { return ::exp(x); }
+__device__ float fast_tan(float x) { return ::__tanf(x); }
+__device__ double fast_tan(double x) { return ::tan(x); }
 
 // out = transform(uniform number in (0, 1]), computed in A.
 template <typename T, typename A, typename Transform>
@@ -59,7 +85,7 @@ struct Normal {
 template <typename T>
 struct LogNormal {
   T mean, std;
-  __device__ T operator()(T x) const { return ::exp(x * std + mean); }
+  __device__ T operator()(T x) const { return fast_exp(x * std + mean); }
 };
 template <typename T>
 struct Below {
@@ -71,13 +97,13 @@ struct Exponential {
   T rate;
   __device__ T operator()(T x) const {
     constexpr T half = std::numeric_limits<T>::epsilon() / 2;
-    return T(-1) / rate * (x >= T(1) - half ? -half : ::log(x));
+    return T(-1) / rate * (x >= T(1) - half ? -half : fast_log(x));
   }
 };
 template <typename T>
 struct Geometric {
   T p;
-  __device__ T operator()(T x) const { return ::ceil(::log(x) / ::log1p(-p)); }
+  __device__ T operator()(T x) const { return ::ceil(fast_log(x) / ::log1p(-p)); }
 };
 template <typename T>
 struct Cauchy {
@@ -85,7 +111,7 @@ struct Cauchy {
   __device__ T operator()(T x) const {
     constexpr T least = std::numeric_limits<T>::epsilon();
     const T inside = x > T(1) - least ? T(1) - least : x < least ? least : x;
-    return median + sigma * ::tan(T(3.14159265358979323846) * (inside - T(0.5)));
+    return median + sigma * fast_tan(T(3.14159265358979323846) * (inside - T(0.5)));
   }
 };
 
@@ -120,7 +146,7 @@ void fill_by_probabilities(const Tensor& out, const P* probabilities, const Gene
 }  // namespace
 
 void uniform_kernel(const Tensor& self, double from, double to, const Generator& generator) {
-  with_contiguous(self, [&](const Tensor& out) {
+  with_memory(self, [&](const Tensor& out) {
     dispatch_floating_types(out.dtype(), "uniform_", [&](auto tag) {
       using T = typename decltype(tag)::type;
       fill_from_uniform<T, T>(out, generator,
@@ -130,7 +156,7 @@ void uniform_kernel(const Tensor& self, double from, double to, const Generator&
 }
 
 void normal_kernel(const Tensor& self, double mean, double std, const Generator& generator) {
-  with_contiguous(self, [&](const Tensor& out) {
+  with_memory(self, [&](const Tensor& out) {
     dispatch_floating_types(out.dtype(), "normal_", [&](auto tag) {
       using T = typename decltype(tag)::type;
       fill_from_normal<T, T>(out, generator, Normal<T>{static_cast<T>(mean), static_cast<T>(std)});
@@ -139,7 +165,7 @@ void normal_kernel(const Tensor& self, double mean, double std, const Generator&
 }
 
 void random_kernel(const Tensor& self, int64_t from, uint64_t range, const Generator& generator) {
-  with_contiguous(self, [&](const Tensor& out) {
+  with_memory(self, [&](const Tensor& out) {
     dispatch_all_types(out.dtype(), "random_",
                        [&](auto tag) { fill_integers<typename decltype(tag)::type>(out, from, range, generator); });
   });
@@ -147,7 +173,7 @@ void random_kernel(const Tensor& self, int64_t from, uint64_t range, const Gener
 
 void bernoulli_kernel(const Tensor& self, const Tensor& probabilities, double p, const Generator& generator) {
   const Tensor packed = probabilities.defined() ? probabilities.expand(self.sizes()).contiguous() : Tensor();
-  with_contiguous(self, [&](const Tensor& out) {
+  with_contiguous(packed.defined() ? self : in_memory_order(self), [&](const Tensor& out) {
     dispatch_all_types(out.dtype(), "bernoulli_", [&](auto tag) {
       using T = typename decltype(tag)::type;
       using A = std::conditional_t<std::is_same_v<T, double>, double, float>;
@@ -176,7 +202,7 @@ void fill_from(const Tensor& out, Distribution distribution, A first, A second, 
 
 void distribution_kernel(const Tensor& self, Distribution distribution, double first, double second,
                          const Generator& generator) {
-  with_contiguous(self, [&](const Tensor& out) {
+  with_memory(self, [&](const Tensor& out) {
     if (!out.is_floating_point()) {  // geometric numbers
       const Tensor wide = at::empty(out.sizes(), out.options().dtype(kFloat));
       fill_from<float>(wide, distribution, static_cast<float>(first), static_cast<float>(second), generator);
@@ -231,12 +257,28 @@ void elementwise_distribution_kernel(const Tensor& out, const Tensor& first, con
   });
 }
 
-// The order of 64 random bits for each place.
-void randperm_kernel(const Tensor& out, const Generator& generator) {
-  const Tensor keys = at::empty(out.sizes(), TensorOptions(kLong).device(out.device()));
-  random_kernel(keys, 0, 0, generator);
-  Tensor(out).copy_(std::get<1>(at::sort(keys, 0, false)));
+namespace {
+
+// A number for each sample of each row, from a stream of its own: PyTorch has 128 threads to a block, as many blocks as
+// a row needs, and 65535 rows at a time.
+template <typename T>
+void fill_rows(const Tensor& out, const Generator& generator) {
+  constexpr int64_t kBlock = 128, kMostRows = 65535;
+  const int64_t samples = out.sizes().back();
+  const int64_t streams = (samples - 1) / kBlock * kBlock + kBlock;
+  const int64_t rows = out.numel() / samples;
+  const int64_t at_once = std::min(rows, kMostRows);
+  const PhiloxState state = take(generator, 4 * static_cast<uint64_t>((rows - 1) / at_once + 1));
+  T* data = out.data_ptr<T>();
+  for_each_index(out.numel(), [=] __device__(int64_t index) {
+    const int64_t row = index / samples;
+    Philox stream(state, row % at_once * streams + index % samples);
+    stream.skip(row / at_once);
+    data[index] = static_cast<T>(stream.next().uniform(0, 0.0f));
+  });
 }
+
+}  // namespace
 
 void multinomial_kernel(const Tensor& out, const Tensor& self, bool replacement, const Generator& generator) {
   const int64_t samples = out.sizes().back();
@@ -250,8 +292,11 @@ void multinomial_kernel(const Tensor& out, const Tensor& self, bool replacement,
   const Tensor sums = at::cumsum(self, -1);
   const Tensor totals = sums.narrow(-1, sums.sizes().back() - 1, 1);
   const Tensor drawn = at::empty(out.sizes(), self.options());
-  uniform_kernel(drawn, 0, 1, generator);
-  const Tensor places = at::searchsorted(at::div(sums, totals).contiguous(), drawn, false, /*right=*/true);
+  dispatch_floating_types(drawn.dtype(), "multinomial", [&](auto tag) {
+    fill_rows<typename decltype(tag)::type>(drawn, generator);
+  });
+  // In (0, 1], so that a weight of 0 is never met.
+  const Tensor places = at::searchsorted(at::div(sums, totals).contiguous(), drawn);
   Tensor(out).copy_(at::clamp(places, Scalar(0), Scalar(self.sizes().back() - 1)));
 }
 

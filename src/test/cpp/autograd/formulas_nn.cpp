@@ -62,6 +62,11 @@ TEST(activations_of_nn) {
       ROW("selu", INPUTS(x3), at::selu(x[0])),
       ROW("glu", INPUTS(values({3, 4})), at::glu(x[0], 1)),
       ROW("glu_backward", INPUTS(values({3, 2}), values({3, 4})), at::glu_backward(x[0], x[1], 1)),
+      ROW("native_dropout", INPUTS(values({3, 4})),
+          (at::default_generator()->set_current_seed(1), std::get<0>(at::native_dropout(x[0], 0.25, true)))),
+      ROW("native_dropout of none", INPUTS(values({3, 4})), std::get<0>(at::native_dropout(x[0], 0.25, false))),
+      ROW("native_dropout_backward", INPUTS(values({3, 4})),
+          at::native_dropout_backward(x[0], at::gt(values({3, 4}), 0), 1.5)),
       ROW("prelu", INPUTS(x3, values({5}, 0.1, 0.9)), at::prelu(x[0], x[1])),
   });
 }

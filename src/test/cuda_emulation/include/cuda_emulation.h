@@ -183,6 +183,9 @@ inline void __sincosf(float x, float* sine, float* cosine) {
   *sine = sinf(x);
   *cosine = cosf(x);
 }
+inline float __logf(float x) { return logf(x); }
+inline float __expf(float x) { return expf(x); }
+inline float __tanf(float x) { return tanf(x); }
 inline void sincospi(double x, double* sine, double* cosine) {
   *sine = sin(x * 3.14159265358979323846);
   *cosine = cos(x * 3.14159265358979323846);

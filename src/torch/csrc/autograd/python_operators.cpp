@@ -136,7 +136,10 @@ at::Tensor abs(const at::Tensor& self) { return at::abs(self); }
 at::Tensor bitwise_not(const at::Tensor& self) { return at::bitwise_not(self); }
 
 // 3 / x is 3 * (1 / x), rounded twice, as in PyTorch: programs get the same digits.
-at::Tensor div_number(const at::Tensor& number, const at::Tensor& tensor) { return at::reciprocal(tensor).mul(number); }
+at::Tensor div_number(const at::Tensor& number, const at::Tensor& tensor) {
+  const bool may_convert = C10_UNLIKELY(active_autocasts != 0);
+  return at::reciprocal(may_convert ? autocast_argument("reciprocal", tensor) : tensor).mul(number);
+}
 
 PyObject* matmul(PyObject* left, PyObject* right) {
   return guarded([&]() -> PyObject* {
@@ -144,7 +147,7 @@ PyObject* matmul(PyObject* left, PyObject* right) {
     if (!is_tensor(left) || !is_tensor(right)) Py_RETURN_NOTIMPLEMENTED;
     std::optional<AutocastArguments> converted;
     if (C10_UNLIKELY(active_autocasts != 0)) {
-      converted.emplace("matmul", left, &right, 1);
+      converted.emplace("matmul", left, &right, 1, nullptr);
       left = converted->self();
       right = converted->values()[0];
     }
@@ -158,14 +161,22 @@ PyObject* matmul(PyObject* left, PyObject* right) {
 }
 
 // A number stays a Scalar here: x ** 2 has kernels of its own.
+PyObject* power_of(PyObject* base, PyObject* exponent) {
+  if (is_tensor(base) && is_tensor(exponent)) return wrap(at::pow(unpack(base), unpack(exponent)));
+  if (is_tensor(base) && is_plain_number(exponent)) return wrap(at::pow(unpack(base), to_scalar(exponent)));
+  if (is_tensor(exponent) && is_plain_number(base)) return wrap(at::pow(to_scalar(base), unpack(exponent)));
+  Py_RETURN_NOTIMPLEMENTED;
+}
+
 PyObject* power(PyObject* base, PyObject* exponent, PyObject* modulus) {
   return guarded([&]() -> PyObject* {
     if (modulus != Py_None) Py_RETURN_NOTIMPLEMENTED;
     if (is_overridden(base, exponent)) return ask_binary(kPower, base, exponent);
-    if (is_tensor(base) && is_tensor(exponent)) return wrap(at::pow(unpack(base), unpack(exponent)));
-    if (is_tensor(base) && is_plain_number(exponent)) return wrap(at::pow(unpack(base), to_scalar(exponent)));
-    if (is_tensor(exponent) && is_plain_number(base)) return wrap(at::pow(to_scalar(base), unpack(exponent)));
-    Py_RETURN_NOTIMPLEMENTED;
+    if (C10_UNLIKELY(active_autocasts != 0)) {
+      const AutocastArguments converted("pow", base, &exponent, 1, nullptr);
+      return power_of(converted.self(), converted.values()[0]);
+    }
+    return power_of(base, exponent);
   });
 }
 

@@ -150,7 +150,7 @@ PyObject* call_overload(const Callable& callable, PyObject* self, PyObject* cons
 
 PyObject* call_in_autocast(const Callable& callable, PyObject* self, PyObject* const* values, Py_ssize_t count,
                            PyObject* keyword_names, Py_ssize_t all) {
-  const AutocastArguments converted(callable.name, self, values, all);
+  const AutocastArguments converted(callable.name, self, values, all, keyword_names);
   return call_overload(callable, converted.self(), converted.values(), count, keyword_names);
 }
 

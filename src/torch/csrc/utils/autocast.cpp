@@ -9,162 +9,27 @@
 #include <c10/core/GradMode.h>
 
 #include <algorithm>
-#include <optional>
+#include <initializer_list>
+#include <iterator>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
 namespace torch::python {
 
 int active_autocasts = 0;
 
-namespace {
-
-enum class Policy : uint8_t {
-  Keep,
-  Lower,   // in the block's dtype
-  Single,  // in float32
-  Widest,  // all in the widest dtype among them
+struct AutocastDevice {
+  c10::DeviceType device;
+  c10::ScalarType dtype;
+  bool enabled = false;
 };
 
-// PyTorch's lists for the CPU, by the names that the operators have in Python.
-const std::unordered_map<std::string_view, Policy>& policies() {
-  static const auto* table = [] {
-    auto* made = new std::unordered_map<std::string_view, Policy>();
-    for (const char* name : {"conv1d",
-                             "conv2d",
-                             "conv3d",
-                             "conv_transpose1d",
-                             "conv_transpose2d",
-                             "conv_transpose3d",
-                             "conv_tbc",
-                             "convolution",
-                             "bmm",
-                             "mm",
-                             "baddbmm",
-                             "addmm",
-                             "addbmm",
-                             "linear",
-                             "matmul",
-                             "linalg_multi_dot",
-                             "chain_matmul",
-                             "scaled_dot_product_attention",
-                             "lstm",
-                             "rnn_tanh",
-                             "rnn_relu",
-                             "rnn_tanh_cell",
-                             "rnn_relu_cell",
-                             "einsum",
-                             "tensordot",
-                             "inner",
-                             "matrix_power",
-                             "linalg_matrix_power",
-                             "prelu"}) {
-      made->emplace(name, Policy::Lower);
-    }
-    for (const char* name : {"avg_pool3d",
-                             "binary_cross_entropy",
-                             "binary_cross_entropy_with_logits",
-                             "grid_sample",
-                             "grid_sampler",
-                             "polar",
-                             "prod",
-                             "quantile",
-                             "nanquantile",
-                             "stft",
-                             "cdist",
-                             "trace",
-                             "view_as_complex",
-                             "cholesky",
-                             "cholesky_inverse",
-                             "cholesky_solve",
-                             "inverse",
-                             "lu_solve",
-                             "orgqr",
-                             "ormqr",
-                             "pinverse",
-                             "max_pool3d",
-                             "max_unpool2d",
-                             "max_unpool3d",
-                             "adaptive_avg_pool3d",
-                             "reflection_pad1d",
-                             "reflection_pad2d",
-                             "replication_pad1d",
-                             "replication_pad2d",
-                             "replication_pad3d",
-                             "mse_loss",
-                             "cosine_embedding_loss",
-                             "nll_loss",
-                             "hinge_embedding_loss",
-                             "poisson_nll_loss",
-                             "smooth_l1_loss",
-                             "cross_entropy",
-                             "cross_entropy_loss",
-                             "l1_loss",
-                             "huber_loss",
-                             "margin_ranking_loss",
-                             "soft_margin_loss",
-                             "triplet_margin_loss",
-                             "multi_margin_loss",
-                             "ctc_loss",
-                             "kl_div",
-                             "multilabel_margin_loss",
-                             "fft_fft",
-                             "fft_ifft",
-                             "fft_fft2",
-                             "fft_ifft2",
-                             "fft_fftn",
-                             "fft_ifftn",
-                             "fft_rfft",
-                             "fft_irfft",
-                             "fft_rfft2",
-                             "fft_irfft2",
-                             "fft_rfftn",
-                             "fft_irfftn",
-                             "fft_hfft",
-                             "fft_ihfft",
-                             "linalg_cond",
-                             "linalg_matrix_rank",
-                             "linalg_solve",
-                             "linalg_cholesky",
-                             "linalg_svdvals",
-                             "linalg_eigvals",
-                             "linalg_eigvalsh",
-                             "linalg_inv",
-                             "linalg_householder_product",
-                             "linalg_tensorinv",
-                             "linalg_tensorsolve",
-                             "fake_quantize_per_tensor_affine",
-                             "geqrf",
-                             "_lu_with_info",
-                             "qr",
-                             "svd",
-                             "triangular_solve",
-                             "fractional_max_pool2d",
-                             "fractional_max_pool3d",
-                             "adaptive_max_pool3d",
-                             "multilabel_margin_loss_forward",
-                             "linalg_qr",
-                             "linalg_cholesky_ex",
-                             "linalg_svd",
-                             "linalg_eig",
-                             "linalg_eigh",
-                             "linalg_lstsq",
-                             "linalg_inv_ex",
-                             "gru",
-                             "gru_cell",
-                             "lstm_cell"}) {
-      made->emplace(name, Policy::Single);
-    }
-    for (const char* name : {"stack", "cat", "concat", "concatenate", "index_copy"})
-      made->emplace(name, Policy::Widest);
-    return made;
-  }();
-  return *table;
-}
+namespace {
 
 struct State {
-  bool enabled = false;
-  c10::ScalarType dtype = at::kBFloat16;
+  // In the order of PyTorch's dispatcher, for calls with tensors of both.
+  AutocastDevice devices[2] = {{at::kCUDA, at::kHalf}, {at::kCPU, at::kBFloat16}};
   bool keeps_weights = true;
   int depth = 0;
   // The converted forms of parameters, until the outermost block ends. The original is kept, so that no other tensor
@@ -177,40 +42,46 @@ State& state() {
   return *made;
 }
 
-bool is_convertible(const at::Tensor& tensor) {
-  return tensor.is_cpu() && tensor.is_floating_point() && tensor.dtype() != at::kDouble;
+void set_enabled(AutocastDevice& device, bool enabled) {
+  active_autocasts += static_cast<int>(enabled) - static_cast<int>(device.enabled);
+  device.enabled = enabled;
 }
 
-at::Tensor convert(const at::Tensor& tensor, c10::ScalarType dtype) {
-  if (!is_convertible(tensor) || tensor.dtype() == dtype) return tensor;
+bool is_convertible(const at::Tensor& tensor, const AutocastDevice& device) {
+  return tensor.device_type() == device.device && tensor.is_floating_point() && tensor.dtype() != at::kDouble;
+}
+
+at::Tensor convert(const at::Tensor& tensor, const AutocastDevice& device, c10::ScalarType dtype) {
+  if (!is_convertible(tensor, device) || tensor.dtype() == dtype) return tensor;
   State& current = state();
-  const bool is_weight = current.keeps_weights && dtype == current.dtype && tensor.dtype() == at::kFloat &&
+  const bool is_weight = current.keeps_weights && dtype == device.dtype && tensor.dtype() == at::kFloat &&
                          tensor.requires_grad() && tensor.is_leaf() && !tensor.is_view();
   if (!is_weight) return tensor.to(dtype);
-  auto found = current.weights.find(tensor.impl());
-  if (found != current.weights.end()) return found->second.second;
-  at::Tensor made = tensor.to(dtype);
-  current.weights.emplace(tensor.impl(), std::make_pair(tensor, made));
-  return made;
+  auto& [original, kept] = current.weights[tensor.impl()];
+  if (!kept.defined() || kept.dtype() != dtype) {  // blocks within blocks may have other dtypes
+    original = tensor;
+    kept = tensor.to(dtype);
+  }
+  return kept;
 }
 
-// The widest of float32 and the block's dtype among the tensors of the arguments.
-void widen(PyObject* value, c10::ScalarType& widest) {
+// visit(tensor) for each tensor of an argument, or of a list of them.
+template <typename Visit>
+void visit_tensors(PyObject* value, Visit&& visit) {
   if (is_tensor(value)) {
-    const at::Tensor& tensor = unpack(value);
-    if (is_convertible(tensor) && tensor.dtype() == at::kFloat) widest = at::kFloat;
+    visit(unpack(value));
   } else if (PyTuple_Check(value) || PyList_Check(value)) {
     for (Py_ssize_t index = 0; index < PySequence_Fast_GET_SIZE(value); ++index) {
-      widen(PySequence_Fast_GET_ITEM(value, index), widest);
+      visit_tensors(PySequence_Fast_GET_ITEM(value, index), visit);
     }
   }
 }
 
 // The value with its tensors converted; itself if there is nothing to do.
-Object converted(PyObject* value, c10::ScalarType dtype) {
+Object converted(PyObject* value, const AutocastDevice& device, c10::ScalarType dtype) {
   if (is_tensor(value)) {
     const at::Tensor& tensor = unpack(value);
-    at::Tensor result = convert(tensor, dtype);
+    at::Tensor result = convert(tensor, device, dtype);
     return result.is_same(tensor) ? Object::borrow(value) : Object::steal(wrap(std::move(result)));
   }
   if (!PyTuple_Check(value) && !PyList_Check(value)) return Object::borrow(value);
@@ -219,7 +90,7 @@ Object converted(PyObject* value, c10::ScalarType dtype) {
   for (Py_ssize_t index = 0; index < PyList_GET_SIZE(list.get()); ++index) {
     PyObject* item = PyList_GET_ITEM(list.get(), index);
     if (!is_tensor(item)) continue;
-    Object made = converted(item, dtype);
+    Object made = converted(item, device, dtype);
     changed = changed || made.get() != item;
     checked(PyList_SetItem(list.get(), index, made.release()));
   }
@@ -235,48 +106,123 @@ bool is_projected_state(PyObject* value) {
   return unpack(h).sizes().back() != unpack(c).sizes().back();
 }
 
+bool is_any(PyObject* const* values, Py_ssize_t count, std::initializer_list<const char*> words) {
+  return std::any_of(values, values + count, [&](PyObject* value) {
+    return PyUnicode_Check(value) && std::any_of(words.begin(), words.end(), [&](const char* word) {
+             return PyUnicode_CompareWithASCIIString(value, word) == 0;
+           });
+  });
+}
+
+AutocastPolicies policies_of_call(std::string_view name, PyObject* const* values, Py_ssize_t count) {
+  // Of some functions only some modes are operators of the lists.
+  if (name == "pad" && is_any(values, count, {"reflect", "replicate"})) return autocast_policies("reflection_pad1d");
+  if (name == "interpolate" && is_any(values, count, {"area"})) return {};
+  AutocastPolicies policies = autocast_policies(name);
+  // On the CPU PyTorch keeps everything of packed sequences in float32.
+  if (name == "lstm" && count > 1 && is_tensor(values[1]) &&
+      std::none_of(values, values + count, is_projected_state)) {
+    policies.cpu = AutocastPolicy::Single;
+  }
+  return policies;
+}
+
+// Whether the call writes into a tensor that it was given, which is no operator of the lists.
+bool has_out(PyObject* const* values, Py_ssize_t count, PyObject* keyword_names) {
+  const Py_ssize_t named = keyword_names ? PyTuple_GET_SIZE(keyword_names) : 0;
+  for (Py_ssize_t index = 0; index < named; ++index) {
+    PyObject* name = PyTuple_GET_ITEM(keyword_names, index);
+    if (PyUnicode_CompareWithASCIIString(name, "out") == 0) return values[count - named + index] != Py_None;
+  }
+  return false;
+}
+
+bool says_dtype(PyObject* const* values, Py_ssize_t count) {
+  return std::any_of(values, values + count, [](PyObject* value) { return Py_TYPE(value) == &DtypeType; });
+}
+
 }  // namespace
 
-AutocastArguments::AutocastArguments(const char* name, PyObject* self, PyObject* const* values, Py_ssize_t count)
+AutocastArguments::AutocastArguments(const char* name, PyObject* self, PyObject* const* values, Py_ssize_t count,
+                                     PyObject* keyword_names)
     : self_(self), values_(values) {
   const State& current = state();
-  if (!current.enabled) return;
-  auto found = policies().find(name);
-  if (std::string_view(name) == "pad") {  // of which only some modes are operators of the list
-    const auto is_mode = [](PyObject* value) {
-      return PyUnicode_Check(value) && (PyUnicode_CompareWithASCIIString(value, "reflect") == 0 ||
-                                        PyUnicode_CompareWithASCIIString(value, "replicate") == 0);
-    };
-    if (std::any_of(values, values + count, is_mode)) found = policies().find("reflection_pad1d");
+  const auto& [cuda, cpu] = current.devices;
+  if ((!cuda.enabled && !cpu.enabled) || has_out(values, count, keyword_names)) return;
+  const AutocastPolicies policies = policies_of_call(name, values, count);
+  if (cuda.enabled) convert_for(cuda, policies.cuda, count);
+  if (cpu.enabled) convert_for(cpu, policies.cpu, count, std::string_view(name) == "lstm");
+}
+
+void AutocastArguments::convert_for(const AutocastDevice& device, AutocastPolicy policy, Py_ssize_t count,
+                                    bool keeps_projected_state) {
+  if (policy == AutocastPolicy::Keep) return;
+  if (policy == AutocastPolicy::SingleByDefault) {
+    PyObject* first = self_ ? self_ : count > 0 ? values_[0] : nullptr;
+    if (!first || !is_tensor(first) || !is_convertible(unpack(first), device) || says_dtype(values_, count)) return;
   }
-  PyObject* kept = nullptr;  // an argument that is not converted
-  if (std::string_view(name) ==
-      "lstm") {  // PyTorch keeps c in float32 if h is projected, and everything of packed sequences
-    PyObject* const* state = std::find_if(values, values + count, is_projected_state);
-    if (state != values + count) {
-      kept = *state;
-    } else if (count > 1 && is_tensor(values[1])) {
-      found = policies().find("gru");
-    }
-  }
-  if (found == policies().end()) return;
-  c10::ScalarType dtype = found->second == Policy::Single ? at::kFloat : current.dtype;
-  if (found->second == Policy::Widest) {
-    if (self) widen(self, dtype);
-    for (Py_ssize_t index = 0; index < count; ++index) widen(values[index], dtype);
-  }
-  if (self) {
-    owners_.push_back(converted(self, dtype));
+  bool is_here = false;
+  bool has_single = false;
+  const auto look = [&](const at::Tensor& tensor) {
+    is_here = is_here || tensor.device_type() == device.device;
+    has_single = has_single || (is_convertible(tensor, device) && tensor.dtype() == at::kFloat);
+  };
+  if (self_) visit_tensors(self_, look);
+  for (Py_ssize_t index = 0; index < count; ++index) visit_tensors(values_[index], look);
+  if (!is_here) return;
+  TORCH_CHECK(policy != AutocastPolicy::Banned,
+              "torch.nn.functional.binary_cross_entropy and torch.nn.BCELoss are unsafe to autocast: float16 has few "
+              "probabilities near 1. Give logits to binary_cross_entropy_with_logits or BCEWithLogitsLoss");
+  const bool is_lower = policy == AutocastPolicy::Lower || (policy == AutocastPolicy::Widest && !has_single);
+  const c10::ScalarType dtype = is_lower ? device.dtype : at::kFloat;
+  if (self_) {
+    owners_.push_back(converted(self_, device, dtype));
     self_ = owners_.back().get();
   }
+  std::vector<PyObject*> replaced;
   for (Py_ssize_t index = 0; index < count; ++index) {
-    owners_.push_back(values[index] == kept ? Object::borrow(kept) : converted(values[index], dtype));
-    replaced_.push_back(owners_.back().get());
+    const bool is_kept = keeps_projected_state && is_projected_state(values_[index]);
+    owners_.push_back(is_kept ? Object::borrow(values_[index]) : converted(values_[index], device, dtype));
+    replaced.push_back(owners_.back().get());
   }
+  replaced_ = std::move(replaced);
   values_ = replaced_.data();
+  applied_.push_back(device.device);
+}
+
+at::Tensor autocast_argument(const char* name, const at::Tensor& tensor) {
+  at::Tensor result = tensor;
+  const AutocastPolicies policies = autocast_policies(name);
+  for (const AutocastDevice& device : state().devices) {
+    const AutocastPolicy policy = device.device == at::kCUDA ? policies.cuda : policies.cpu;
+    if (!device.enabled || policy == AutocastPolicy::Keep) continue;
+    TORCH_INTERNAL_ASSERT(policy == AutocastPolicy::Single, "one tensor is converted to float32 only");
+    result = convert(result, device, at::kFloat);
+  }
+  return result;
 }
 
 namespace {
+
+// The block of a device, as off while an operator of its lists runs.
+class PausedAutocasts {
+ public:
+  explicit PausedAutocasts(const std::vector<c10::DeviceType>& devices) {
+    for (AutocastDevice& device : state().devices) {
+      if (std::find(devices.begin(), devices.end(), device.device) == devices.end()) continue;
+      set_enabled(device, false);
+      paused_.push_back(&device);
+    }
+  }
+  ~PausedAutocasts() {
+    for (AutocastDevice* device : paused_) set_enabled(*device, true);
+  }
+  PausedAutocasts(const PausedAutocasts&) = delete;
+  PausedAutocasts& operator=(const PausedAutocasts&) = delete;
+
+ private:
+  std::vector<AutocastDevice*> paused_;
+};
 
 // _call_in_autocast(function, args, kwargs): by the function's __name__.
 PyObject* call_in_autocast(PyObject*, PyObject* arguments) {
@@ -300,28 +246,49 @@ PyObject* call_in_autocast(PyObject*, PyObject* arguments) {
     for (Py_ssize_t index = 0; index < PyTuple_GET_SIZE(names.get()); ++index) {
       values.push_back(PyDict_GetItem(keywords, PyTuple_GET_ITEM(names.get(), index)));
     }
-    const AutocastArguments converted(text, nullptr, values.data(), static_cast<Py_ssize_t>(values.size()));
+    const auto count = static_cast<Py_ssize_t>(values.size());
+    const AutocastArguments converted(text, nullptr, values.data(), count, names.get());
+    const PausedAutocasts paused(converted.applied());
     return PyObject_Vectorcall(function, converted.values(), static_cast<size_t>(PyTuple_GET_SIZE(positional)),
                                PyTuple_GET_SIZE(names.get()) ? names.get() : nullptr);
   });
 }
 
-PyObject* is_enabled(PyObject*, PyObject*) { return new_bool(state().enabled); }
-PyObject* set_enabled(PyObject*, PyObject* value) {
+AutocastDevice& autocast_device(PyObject* name) {
+  if (PyUnicode_Check(name)) {
+    for (AutocastDevice& device : state().devices) {
+      if (PyUnicode_CompareWithASCIIString(name, device.device == at::kCUDA ? "cuda" : "cpu") == 0) return device;
+    }
+  }
+  raise(PyExc_ValueError, "expected 'cpu' or 'cuda'");
+}
+
+PyObject* is_enabled(PyObject*, PyObject* device) {
+  return guarded([&] { return new_bool(autocast_device(device).enabled); });
+}
+PyObject* is_any_enabled(PyObject*, PyObject*) {
+  const auto& devices = state().devices;
+  return new_bool(std::any_of(std::begin(devices), std::end(devices), [](const auto& each) { return each.enabled; }));
+}
+PyObject* set_device_enabled(PyObject*, PyObject* arguments) {
   return guarded([&]() -> PyObject* {
-    const bool wanted = checked(PyObject_IsTrue(value)) == 1;
-    active_autocasts += static_cast<int>(wanted) - static_cast<int>(state().enabled);
-    state().enabled = wanted;
+    PyObject* device = nullptr;
+    int enabled = 0;
+    if (!PyArg_ParseTuple(arguments, "Op:_set_autocast_enabled", &device, &enabled)) return nullptr;
+    set_enabled(autocast_device(device), enabled != 0);
     return new_none();
   });
 }
-PyObject* get_dtype(PyObject*, PyObject*) {
-  return guarded([] { return new_dtype(state().dtype); });
+PyObject* get_dtype(PyObject*, PyObject* device) {
+  return guarded([&] { return new_dtype(autocast_device(device).dtype); });
 }
-PyObject* set_dtype(PyObject*, PyObject* value) {
+PyObject* set_dtype(PyObject*, PyObject* arguments) {
   return guarded([&]() -> PyObject* {
-    if (Py_TYPE(value) != &DtypeType) raise(PyExc_TypeError, "expected a torch.dtype, but got " + type_name(value));
-    state().dtype = to_dtype(value);
+    PyObject* device = nullptr;
+    PyObject* dtype = nullptr;
+    if (!PyArg_ParseTuple(arguments, "OO:_set_autocast_dtype", &device, &dtype)) return nullptr;
+    if (Py_TYPE(dtype) != &DtypeType) raise(PyExc_TypeError, "expected a torch.dtype, but got " + type_name(dtype));
+    autocast_device(device).dtype = to_dtype(dtype);
     return new_none();
   });
 }
@@ -346,10 +313,11 @@ PyObject* decrement_nesting(PyObject*, PyObject*) { return PyLong_FromLong(--sta
 PyMethodDef autocast_functions[] = {
     {"_call_in_autocast", call_in_autocast, METH_VARARGS,
      "_call_in_autocast(function, args, kwargs): the call with arguments converted as for an operator of its name."},
-    {"_is_autocast_enabled", is_enabled, METH_NOARGS, "Whether this thread is in an enabled block of autocast."},
-    {"_set_autocast_enabled", set_enabled, METH_O, "Sets that."},
-    {"_get_autocast_dtype", get_dtype, METH_NOARGS, "The smaller dtype."},
-    {"_set_autocast_dtype", set_dtype, METH_O, "Sets it."},
+    {"_is_autocast_enabled", is_enabled, METH_O, "Whether this thread is in an enabled block for a type of device."},
+    {"_is_any_autocast_enabled", is_any_enabled, METH_NOARGS, "Whether this thread is in an enabled block."},
+    {"_set_autocast_enabled", set_device_enabled, METH_VARARGS, "_set_autocast_enabled(device, enabled): sets that."},
+    {"_get_autocast_dtype", get_dtype, METH_O, "The smaller dtype of a type of device."},
+    {"_set_autocast_dtype", set_dtype, METH_VARARGS, "_set_autocast_dtype(device, dtype): sets it."},
     {"_is_autocast_cache_enabled", is_cache_enabled, METH_NOARGS, "Whether converted parameters are kept."},
     {"_set_autocast_cache_enabled", set_cache_enabled, METH_O, "Sets that."},
     {"_clear_autocast_cache", clear_cache, METH_NOARGS, "Forgets converted parameters."},

@@ -305,8 +305,10 @@ def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: floa
     """
     if eps != 1e-10:
         warnings.warn("`eps` parameter is deprecated and has no effect.", stacklevel=2)
-    uniform = _torch.rand(logits.shape, dtype=float64, device=logits.device)
-    exponential = -(-uniform).log1p()
+    if logits.is_cuda:
+        exponential = _torch.empty_like(logits.detach()).exponential_()
+    else:  # PyTorch's numbers there are of float64
+        exponential = -(-_torch.rand(logits.shape, dtype=float64, device=logits.device)).log1p()
     shares = ((logits - exponential.log().to(logits.dtype)) / tau).softmax(dim)
     if not hard:
         return shares

@@ -142,7 +142,7 @@ class RNNBase(Module):
     def check_input(self, input: Tensor, batch_sizes: Tensor | None) -> None:
         """RuntimeError for an input of other dimensions or features, ValueError for another dtype."""
         weight = self._flat_weights[0]
-        if input.dtype != weight.dtype and not _C._is_autocast_enabled():
+        if input.dtype != weight.dtype and not _C._is_any_autocast_enabled():
             raise ValueError(
                 f"RNN input dtype ({input.dtype}) does not match weight dtype ({weight.dtype}). "
                 f"Convert input: input.to({weight.dtype}), or convert model: model.to({input.dtype})"

@@ -1,0 +1,90 @@
+"""Attention on CUDA devices: values and gradients against float64 on the CPU, whatever is masked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import torch
+from torch.nn import functional
+
+pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason=str(torch.cuda.unavailable_reason()))
+
+TOLERANCES = {torch.float64: 1e-10, torch.float32: 1e-4, torch.float16: 1e-2, torch.bfloat16: 6e-2}
+
+
+def _operands(queries: int, keys: int, features: int, values: int) -> list[Any]:
+    generator = torch.Generator().manual_seed(1)
+    shapes = ((2, 3, queries, features), (2, 3, keys, features), (2, 3, keys, values))
+    return [torch.randn(shape, dtype=torch.float64, generator=generator) for shape in shapes]
+
+
+def _compare(operands: list[Any], dtype: torch.dtype, mask: Any = None, **options: Any) -> None:
+    rounded = [operand.to(dtype) for operand in operands]
+    results = []
+    for device, kind in (("cpu", torch.float64), ("cuda", dtype)):
+        leaves = [operand.to(device, kind).requires_grad_() for operand in rounded]
+        own = mask if mask is None or mask.dtype is torch.bool else mask.to(kind)
+        out = functional.scaled_dot_product_attention(
+            *leaves, attn_mask=None if own is None else own.to(device), **options
+        )
+        weights = torch.linspace(-1, 1, out.numel(), dtype=torch.float64).reshape(out.shape).to(dtype)
+        grads = torch.autograd.grad(out, leaves, weights.to(device, kind))
+        assert out.dtype is kind
+        assert [grad.dtype for grad in grads] == [kind] * 3
+        results.append([tensor.detach().cpu().double() for tensor in (out, *grads)])
+    for expected, result in zip(*results, strict=True):
+        tolerance = TOLERANCES[dtype]
+        largest = max(expected.abs().max().item(), 0.1)  # of one key nothing but rounding is left
+        torch.testing.assert_close(result, expected, rtol=tolerance, atol=tolerance * largest)
+
+
+@pytest.mark.parametrize("dtype", TOLERANCES)
+@pytest.mark.parametrize("is_causal", [False, True])
+@pytest.mark.parametrize("sizes", [(16, 16, 8, 8), (5, 40, 4, 6), (40, 7, 3, 3), (1, 1, 1, 1)])
+def test_values_and_gradients(dtype: torch.dtype, is_causal: bool, sizes: tuple[int, int, int, int]) -> None:
+    _compare(_operands(*sizes), dtype, is_causal=is_causal)
+
+
+@pytest.mark.parametrize("shape", [(1, 1, 6, 9), (2, 1, 1, 9), (2, 3, 6, 9), (9,), (6, 1)])
+def test_masks(shape: tuple[int, ...]) -> None:
+    generator = torch.Generator().manual_seed(2)
+    mask = torch.randn(shape, dtype=torch.float64, generator=generator)
+    for own in (mask, mask > -1):
+        own = own[None] if own.dim() == 1 else own
+        _compare(_operands(6, 9, 4, 4), torch.float32, own, scale=0.7)
+
+
+def test_queries_that_may_look_at_nothing() -> None:
+    mask = torch.ones(4, 4, dtype=torch.bool)
+    mask[1] = False
+    operands = [operand.float().cuda().requires_grad_() for operand in _operands(4, 4, 4, 4)]
+    out = functional.scaled_dot_product_attention(*operands, attn_mask=mask.cuda())
+    assert out[:, :, 1].eq(0).all()
+    grads = torch.autograd.grad(out.sum(), operands)
+    assert all(grad.isfinite().all() for grad in grads)
+    assert grads[0][:, :, 1].eq(0).all()
+
+
+def test_layouts_and_groups_of_heads() -> None:
+    heads = torch.randn(2, 6, 3, 4, device="cuda").transpose(1, 2)  # as they are projected together
+    out = functional.scaled_dot_product_attention(heads, heads, heads)
+    assert out.transpose(1, 2).is_contiguous()
+    torch.testing.assert_close(out, functional.scaled_dot_product_attention(*(heads.contiguous(),) * 3))
+    keys = torch.randn(2, 1, 5, 4, device="cuda")
+    grouped = functional.scaled_dot_product_attention(heads, keys, keys, enable_gqa=True)
+    torch.testing.assert_close(grouped, functional.scaled_dot_product_attention(heads, *(keys.expand(2, 3, 5, 4),) * 2))
+
+
+def test_nothing_of_scores_is_kept() -> None:
+    x = torch.randn(1, 2, 64, 4, device="cuda", requires_grad=True)
+    sizes: list[int] = []
+
+    def pack(tensor: Any) -> Any:
+        sizes.append(tensor.numel())
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+        functional.scaled_dot_product_attention(x, x, x, is_causal=True)
+    assert max(sizes) == x.numel()
