@@ -46,7 +46,9 @@ def test_bags_and_gradients(columns: int, mode: str, dtype: torch.dtype, integer
             continue
         weight, expected_weight = exact.to(dtype, copy=True).requires_grad_(), exact.clone().requires_grad_()
         factors = torch.rand(14).to(dtype).requires_grad_() if scaled else None
-        expected_factors = factors.detach().to(torch.float64, copy=True).requires_grad_() if factors is not None else None
+        expected_factors = (
+            factors.detach().to(torch.float64, copy=True).requires_grad_() if factors is not None else None
+        )
         bags = functional.embedding_bag(
             indices, weight, offsets, mode=mode, padding_idx=padding, per_sample_weights=factors
         )
@@ -59,9 +61,7 @@ def test_bags_and_gradients(columns: int, mode: str, dtype: torch.dtype, integer
         tolerance = {torch.float16: 2e-2, torch.bfloat16: 1e-1}.get(dtype, 1e-5)  # sums are rounded each time
         torch.testing.assert_close(weight.grad.double(), expected_weight.grad, rtol=tolerance, atol=tolerance)
         if factors is not None and expected_factors is not None:
-            torch.testing.assert_close(
-                factors.grad.double(), expected_factors.grad, rtol=tolerance, atol=5 * tolerance
-            )
+            torch.testing.assert_close(factors.grad.double(), expected_factors.grad, rtol=tolerance, atol=5 * tolerance)
 
 
 @pytest.mark.parametrize("mode", ["sum", "mean", "max", "factors"])
@@ -102,8 +102,9 @@ def test_other_gradients_of_tables(mode: str) -> None:
 def test_first_maxima_stand_and_numbers_win_over_nothing() -> None:
     weight = torch.tensor([[1.0, -1.0], [1.0, -2.0], [float("nan"), -3.0]])
     bags, owners, sizes, rows = torch.embedding_bag(weight, torch.tensor([0, 1, 2]), torch.tensor([0, 0, 2]), mode=2)
-    assert bags.tolist()[:2] == [[0.0, 0.0], [1.0, -1.0]] and bags[2, 0].isnan()
-    assert owners.tolist() == [1, 1, 2] and sizes.tolist() == [0, 2, 1]
+    assert bags.tolist()[:2] == [[0.0, 0.0], [1.0, -1.0]]
+    assert bags[2, 0].isnan()
+    assert (owners.tolist(), sizes.tolist()) == ([1, 1, 2], [0, 2, 1])
     assert rows.tolist() == [[0, 0], [0, 0], [2, 2]]
 
 

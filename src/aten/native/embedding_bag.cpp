@@ -1,4 +1,4 @@
-// Sums, means and maxima of bags of rows: on the CPU in one pass, elsewhere by functions of all rows that are looked up.
+// Sums, means and maxima of bags of rows: on the CPU in one pass, elsewhere by functions of all rows looked up.
 
 #include <aten/ATen.h>
 #include <aten/EmptyTensor.h>
@@ -142,7 +142,8 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> _embedding_bag(const Tensor& weight, 
   TORCH_CHECK(!sparse || how != BagMode::max, "embedding_bag: max mode has no sparse gradients");
   TORCH_CHECK(!per_sample_weights.defined() || (how == BagMode::sum && per_sample_weights.sizes() == indices.sizes()),
               "embedding_bag: per_sample_weights are one for each index, and for mode='sum' only");
-  TORCH_CHECK(offsets.numel() > 0 || !include_last_offset, "include_last_offset: number of offset should be at least 1");
+  TORCH_CHECK(offsets.numel() > 0 || !include_last_offset,
+              "include_last_offset: number of offset should be at least 1");
   const int64_t count = offsets.numel() - (include_last_offset ? 1 : 0);
   check_offsets(offsets, count, indices.numel());
   const auto sizes = [&] { return at::zeros({count}, indices.options()); };

@@ -1,6 +1,6 @@
 #pragma once
-// Bags of rows of a table on the CPU, in one pass each, with sums in float32 for float16 and bfloat16. Tensors are dense
-// and, but for indices, of one floating type.
+// Bags of rows of a table on the CPU, in one pass each, with sums in float32 for float16 and bfloat16. Tensors are
+// dense and, but for indices, of one floating type.
 
 #include <aten/Tensor.h>
 

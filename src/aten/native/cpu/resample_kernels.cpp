@@ -100,7 +100,7 @@ HWY_ATTR inline void turn_bytes(uint8_t* to, int64_t to_step, const uint8_t* con
   hn::Vec<decltype(d)> now[16], next[16];
 #pragma GCC unroll 16
   for (int i = 0; i < 16; ++i) now[i] = hn::LoadU(d, from[i] + column);
-  // Each step mixes row i with row i + 8: after four of them bit by bit the numbers of row and column have changed places.
+  // Each step mixes row i with row i + 8: after four of them the numbers of row and column have changed places.
 #pragma GCC unroll 4
   for (int step = 0; step < 4; ++step) {
 #pragma GCC unroll 8
