@@ -64,10 +64,138 @@ struct Axis {
   }
 };
 
+namespace hn = hwy::HWY_NAMESPACE;
+
+// What vectors of bytes add up to, one accumulator for each vector.
+template <int kVectors, typename D, typename RowOf>
+HWY_INLINE HWY_ATTR void add_up_bytes(D d, uint8_t* out, const RowOf& row_of, const float* weights, int64_t count) {
+  const hn::Rebind<uint8_t, D> bytes;
+  const hn::RebindToSigned<D> integers;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  hn::Vec<D> sums[kVectors];
+#pragma GCC unroll 4
+  for (int v = 0; v < kVectors; ++v) sums[v] = hn::Set(d, 0.5F);
+  for (int64_t k = 0; k < count; ++k) {
+    const uint8_t* const row = row_of(k);
+    const auto weight = hn::Set(d, weights[k]);
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) {
+      const auto numbers = hn::ConvertTo(d, hn::PromoteTo(integers, hn::LoadU(bytes, row + v * lanes)));
+      sums[v] = hn::MulAdd(weight, numbers, sums[v]);
+    }
+  }
+#pragma GCC unroll 4
+  for (int v = 0; v < kVectors; ++v)
+    hn::StoreU(hn::DemoteTo(bytes, hn::ConvertTo(integers, sums[v])), bytes, out + v * lanes);
+}
+
+// 16 rows of 16 bytes become columns.
+HWY_ATTR inline void turn_bytes(uint8_t* to, int64_t to_step, const uint8_t* const* from, int64_t column) {
+#if HWY_TARGET == HWY_SCALAR
+  for (int i = 0; i < 16; ++i) {
+    for (int j = 0; j < 16; ++j) to[j * to_step + i] = from[i][column + j];
+  }
+#else
+  const hn::Full128<uint8_t> d;
+  hn::Vec<decltype(d)> now[16], next[16];
+#pragma GCC unroll 16
+  for (int i = 0; i < 16; ++i) now[i] = hn::LoadU(d, from[i] + column);
+  // Each step mixes row i with row i + 8: after four of them the numbers of row and column have changed places.
+#pragma GCC unroll 4
+  for (int step = 0; step < 4; ++step) {
+#pragma GCC unroll 8
+    for (int i = 0; i < 8; ++i) {
+      next[2 * i] = hn::InterleaveLower(d, now[i], now[i + 8]);
+      next[2 * i + 1] = hn::InterleaveUpper(d, now[i], now[i + 8]);
+    }
+#pragma GCC unroll 16
+    for (int i = 0; i < 16; ++i) now[i] = next[i];
+  }
+#pragma GCC unroll 16
+  for (int i = 0; i < 16; ++i) hn::StoreU(now[i], d, to + i * to_step);
+#endif
+}
+
+// Sixteen rows at a time, turned so that a vector has the same byte of each of them.
+struct TurnedRows {
+  static constexpr int64_t kRows = 16;
+
+  explicit TurnedRows(const Axis<uint8_t>& axis, int64_t inner)
+      : axis(axis), inner(inner), old_row(axis.old_size * inner), new_row(axis.new_size * inner) {
+    before.resize(static_cast<size_t>((old_row + kRows) * kRows));
+    after.resize(static_cast<size_t>((new_row + kRows) * kRows));
+    line.resize(static_cast<size_t>(kRows * kRows));
+  }
+
+  HWY_ATTR void resample(uint8_t* out, const uint8_t* rows, int64_t count) {
+    for (int64_t first = 0; first < count; first += kRows) {
+      const int64_t part = std::min(kRows, count - first);
+      const uint8_t* lines[kRows];
+      for (int64_t i = 0; i < kRows; ++i) lines[i] = rows + (first + std::min(i, part - 1)) * old_row;
+      int64_t column = 0;
+      for (; column + kRows <= old_row; column += kRows) turn_bytes(before.data() + column * kRows, kRows, lines, column);
+      for (; column < old_row; ++column) {
+        for (int64_t i = 0; i < kRows; ++i) before[static_cast<size_t>(column * kRows + i)] = lines[i][column];
+      }
+      compute();
+      write(out + first * new_row, part);
+    }
+  }
+
+ private:
+  HWY_ATTR void compute() {
+    const hn::ScalableTag<float> d;
+    const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+    for (int64_t n = 0; n < axis.new_size; ++n) {
+      const int32_t begin = axis.offsets[n];
+      const int64_t taps = axis.offsets[n + 1] - begin;
+      for (int64_t c = 0; c < inner; ++c) {
+        uint8_t* const target = after.data() + (n * inner + c) * kRows;
+        for (int64_t i = 0; i < kRows; i += lanes) {
+          const uint8_t* const source = before.data() + c * kRows + i;
+          const auto row_of = [&](int64_t k) { return source + axis.places[begin + k] * inner * kRows; };
+          add_up_bytes<1>(d, target + i, row_of, axis.weights + begin, taps);
+        }
+      }
+    }
+  }
+  HWY_ATTR void write(uint8_t* out, int64_t part) {
+    for (int64_t column = 0; column < new_row; column += kRows) {
+      const uint8_t* columns[kRows];
+      for (int64_t i = 0; i < kRows; ++i) columns[i] = after.data() + (column + i) * kRows;
+      if (part == kRows && column + kRows <= new_row) {
+        turn_bytes(out + column, new_row, columns, 0);
+        continue;
+      }
+      turn_bytes(line.data(), kRows, columns, 0);
+      const auto length = static_cast<size_t>(std::min(kRows, new_row - column));
+      for (int64_t i = 0; i < part; ++i) std::memcpy(out + i * new_row + column, line.data() + i * kRows, length);
+    }
+  }
+
+  const Axis<uint8_t>& axis;
+  int64_t inner, old_row, new_row;
+  std::vector<uint8_t> before, after, line;
+};
+
 // out[i] = sum of weights[k] * (rows + (places[k] - first) * stride)[i]; `rows` begin with number `first`.
 template <typename T>
 TORCH_SIMD void add_up_rows(T* __restrict out, const T* rows, int64_t first, int64_t stride, const int32_t* places,
                             const Sum<T>* weights, int64_t count, int64_t length) {
+  if constexpr (std::is_same_v<T, uint8_t>) {
+    const hn::ScalableTag<float> d;
+    const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+    if (length >= lanes) {
+      int64_t i = 0;
+      const auto row_of = [&](int64_t k) { return rows + (places[k] - first) * stride + i; };
+      for (; i + 4 * lanes <= length; i += 4 * lanes) add_up_bytes<4>(d, out + i, row_of, weights, count);
+      for (; i < length; i += lanes) {
+        i = std::min(i, length - lanes);  // the last one begins earlier
+        add_up_bytes<1>(d, out + i, row_of, weights, count);
+      }
+      return;
+    }
+  }
   if (count == 0) {
     std::fill_n(out, length, T(0));
   } else if (count == 1) {
@@ -163,7 +291,13 @@ void resample_rows(T* out, const T* plane, const Axis<T>& z, const Axis<T>& y, c
   };
   if (!x.identity) {
     const Slices<T> lines = target(narrow, rows, y.identity && z.identity);
-    for (int64_t k = 0; k < z.old_size; ++k) {
+    bool is_done = false;
+    if constexpr (std::is_same_v<T, uint8_t>) {
+      constexpr int64_t kFewChannels = 4;
+      is_done = z.identity && z.old_size == 1 && inner <= kFewChannels;
+      if (is_done) TurnedRows(x, inner).resample(lines.rows, source.rows, rows);
+    }
+    for (int64_t k = 0; k < z.old_size && !is_done; ++k) {
       for (int64_t j = 0; j < rows; ++j) {
         resample_row(lines.rows + k * lines.depth + j * length, source.rows + k * source.depth + j * old_row, x, inner);
       }

@@ -162,28 +162,24 @@ void mode_kernel(const Tensor& values, const Tensor& indices, const Tensor& self
     scalar_t* to = values.data_ptr<scalar_t>();
     int64_t* places = indices.data_ptr<int64_t>();
     for_each_line(extents, [&](int64_t place, int64_t step) {
-      const auto at = [&](int64_t position) { return from[place + position * step]; };
-      std::vector<int64_t> order(static_cast<size_t>(extents.size));
-      std::iota(order.begin(), order.end(), int64_t{0});
-      std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-        const scalar_t left = at(a);
-        const scalar_t right = at(b);
-        if (left < right || right < left) return left < right;
-        // equal ones in no order, as PyTorch's: which one is found depends on it
-        return !is_nan(left) && is_nan(right);
+      std::vector<std::pair<scalar_t, int64_t>> order(static_cast<size_t>(extents.size));
+      for (int64_t i = 0; i < extents.size; ++i) order[static_cast<size_t>(i)] = {from[place + i * step], i};
+      // Equal ones in no order, as PyTorch's: which one is found depends on it.
+      std::sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
+        return a.first < b.first || (!is_nan(a.first) && is_nan(b.first));
       });
-      int64_t best = 0;
+      size_t best = 0;
       int64_t most = 0;
       int64_t count = 0;
-      for (int64_t i = 0; i < extents.size; ++i) {
-        count = i > 0 && at(order[i]) == at(order[i - 1]) ? count + 1 : 1;
+      for (size_t i = 0; i < order.size(); ++i) {
+        count = i > 0 && order[i].first == order[i - 1].first ? count + 1 : 1;
         if (count <= most) continue;
         most = count;
-        best = order[i];
+        best = i;
       }
       const int64_t target = place / (extents.size * extents.inner) * extents.inner + place % extents.inner;
-      to[target] = at(best);
-      places[target] = best;
+      to[target] = order[best].first;
+      places[target] = order[best].second;
     });
   });
 }

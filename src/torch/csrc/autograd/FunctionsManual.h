@@ -251,5 +251,11 @@ Tensor sparse_matmul_backward(const Tensor& grad, const Tensor& like);
 Tensor sparse_sum_backward(const Tensor& grad, const Tensor& self, IntArrayRef dims);
 Tensor embedding_sparse_backward(const Tensor& grad, const Tensor& indices, IntArrayRef weight_sizes,
                                  int64_t padding_idx);
+Tensor embedding_bag_backward(const Tensor& grad, IntArrayRef weight_sizes, const Tensor& indices,
+                              const Tensor& offsets, const Tensor& sizes, const Tensor& rows, bool scale_grad_by_freq,
+                              int64_t number, bool sparse, const Tensor& per_sample_weights, bool include_last_offset,
+                              int64_t padding_idx);
+Tensor embedding_bag_factors_backward(const Tensor& grad, const Tensor& weight, const Tensor& indices,
+                                      const Tensor& offsets, bool include_last_offset, int64_t padding_idx);
 
 }  // namespace torch::autograd

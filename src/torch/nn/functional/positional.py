@@ -10,14 +10,12 @@ from typing import TYPE_CHECKING
 
 import torch
 from torch._overridable import overridable
-from torch.nn.functional import sparse as bag, vision
+from torch.nn.functional import vision
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from torch import Tensor
-
-_BAGS = ("sum", "mean", "max")
 
 
 def _choose(words: tuple[str, ...], number: int, name: str) -> str:
@@ -54,34 +52,9 @@ def embedding_bag(
     Returns the bags, the bag of each index, how many indices each bag has, and for "max" the row of each maximum. For
     "sum" these are empty and zeros, as in PyTorch.
     """
-    if not 0 <= mode < len(_BAGS):
-        raise RuntimeError("`mode` must be sum, mean, or max.")
-    word = _BAGS[mode]
-    bags = bag.embedding_bag(
-        indices,
-        weight,
-        offsets,
-        scale_grad_by_freq=scale_grad_by_freq,
-        mode=word,
-        sparse=sparse,
-        per_sample_weights=per_sample_weights,
-        include_last_offset=include_last_offset,
-        padding_idx=padding_idx,
-    )
-    count = bags.size(0)
-    if word == "sum":
-        sizes = indices.new_zeros(count)
-        return bags, indices.new_empty(0), sizes, sizes.clone()
-    numbers = torch.arange(indices.numel(), device=indices.device)
-    owners = torch.searchsorted(offsets[:count].contiguous(), numbers, right=True) - 1
-    counted = torch.ones_like(indices, dtype=torch.bool) if padding_idx is None else indices != padding_idx
-    sizes = torch.bincount(owners[counted], minlength=count).to(indices.dtype)
-    if word == "mean":
-        return bags, owners.to(indices.dtype), sizes, sizes.clone()
-    # The first index of a bag whose row has the maximum, column by column.
-    found = weight.detach()[indices]
-    matches = (found == bags.detach()[owners]) & counted.unsqueeze(1)
-    firsts = torch.where(matches, numbers.unsqueeze(1), indices.numel())
-    firsts = torch.full(bags.shape, indices.numel(), device=indices.device).index_reduce(0, owners, firsts, "amin")
-    rows = torch.cat((indices, indices.new_zeros(1)))[firsts]
-    return bags, owners.to(indices.dtype), sizes, rows
+    rows = weight.size(0)
+    if padding_idx is not None and not -rows <= padding_idx < rows:
+        raise AssertionError("padding_idx must be within the number of embeddings")
+    padding = -1 if padding_idx is None else padding_idx % rows
+    arguments = (scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset, padding)
+    return torch._embedding_bag(weight, indices, offsets, *arguments)  # type: ignore[no-any-return]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,8 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 _torch = _C._VariableFunctions
+
+BAG_MODES = ("sum", "mean", "max")  # by their numbers
 
 
 class _ScaleGradient(torch.autograd.Function):
@@ -114,7 +115,6 @@ def embedding_bag(
         )
     if not weight.dim() == 2:
         raise ValueError(f"weight has to be a 2D Tensor, but got Tensor of dimension {weight.dim()}")
-    count, size = input.numel(), 0
     if input.dim() == 2:
         if offsets is not None:
             raise ValueError(
@@ -122,7 +122,8 @@ def embedding_bag(
                 f"sequences. However, found offsets of type {type(offsets)}"
             )
         bags, size = input.shape
-        owners = torch.arange(0 if size and padding_idx is None else bags, device=input.device).repeat_interleave(size)
+        offsets = torch.arange(bags, device=input.device) * size
+        include_last_offset = False
         input = input.reshape(-1)
         per_sample_weights = None if per_sample_weights is None else per_sample_weights.reshape(-1)
     elif input.dim() == 1:
@@ -130,22 +131,9 @@ def embedding_bag(
             raise ValueError("offsets has to be a 1D Tensor but got None")
         if offsets.dim() != 1:
             raise ValueError("offsets has to be a 1D Tensor")
-        bags = offsets.numel() - bool(include_last_offset)
-        if bags and int(offsets[0]) != 0:
-            raise RuntimeError(
-                "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position 0. "
-                f"However, got {int(offsets[0])}"
-            )
-        if bags and int(offsets[-1]) > count:
-            raise RuntimeError(
-                f"offsets[-1] can not be greater than input's length({count}) but got offsets[-1] of {int(offsets[-1])}"
-            )
-        # PyTorch counts to the end even where a last offset is given.
-        numbers = torch.arange(count, device=input.device)
-        owners = torch.searchsorted(offsets[:bags].contiguous(), numbers, right=True) - 1
     else:
         raise ValueError(f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.dim()}")
-    if mode not in ("sum", "mean", "max"):
+    if mode not in BAG_MODES:
         raise ValueError("mode has to be one of sum, mean or max")
     if mode == "max" and scale_grad_by_freq:
         raise ValueError("max mode does not support scaling the gradient by the frequency")
@@ -163,39 +151,15 @@ def embedding_bag(
         padding_idx %= rows
     if max_norm is not None:
         _renormalise(weight, input, max_norm, norm_type)
-    if padding_idx is not None:
-        kept = input != padding_idx
-        input, owners = input[kept], owners[kept]
-        per_sample_weights = None if per_sample_weights is None else per_sample_weights[kept]
-    found = _look_up(weight, input, -1, scale_grad_by_freq, sparse)
-    table = found.view(bags, size, weight.size(1)) if size and padding_idx is None else None  # bags of one size
-    if mode == "max":
-        return _largest(found, owners, bags) if table is None else table.max(1)[0]
-    if weight.dtype in (torch.float16, torch.bfloat16):
-        found = found.float()  # sums are rounded once
-    if per_sample_weights is not None:
-        found = found * per_sample_weights.unsqueeze(1)
-    if table is None:
-        sums = found.new_zeros((bags, weight.size(1))).index_add(0, owners, found)
-    else:
-        sums = found.view(table.shape).sum(1)
-    if mode == "mean" and table is not None:
-        sums = sums / size
-    elif mode == "mean":
-        sums = sums / torch.bincount(owners, minlength=bags).clamp(min=1).to(sums.dtype).unsqueeze(1)
-    return sums.to(weight.dtype)
-
-
-def _largest(found: Tensor, owners: Tensor, bags: int) -> Tensor:
-    """The largest rows of each bag, element by element; the first one gets the gradient."""
-    sizes = torch.bincount(owners, minlength=bags)
-    longest = int(sizes.max()) if bags else 0
-    if longest == 0:  # no rows: zeros, which still have a gradient
-        return found.new_zeros((bags, found.size(1))).index_add(0, owners, found)
-    starts = sizes.cumsum(0) - sizes
-    table = torch.full((bags, longest), -1, dtype=torch.int64, device=found.device)
-    table[owners, torch.arange(owners.numel(), device=found.device) - starts[owners]] = torch.arange(
-        owners.numel(), device=found.device
-    )
-    rows = found[table.clamp(min=0)].masked_fill((table < 0).unsqueeze(2), -math.inf)
-    return rows.max(1)[0].masked_fill((sizes == 0).unsqueeze(1), 0.0)
+    padding = -1 if padding_idx is None else padding_idx
+    return _torch._embedding_bag(
+        weight,
+        input,
+        offsets,
+        scale_grad_by_freq,
+        BAG_MODES.index(mode),
+        sparse,
+        per_sample_weights,
+        include_last_offset,
+        padding,
+    )[0]

@@ -1,0 +1,229 @@
+// The functions of EmbeddingBag.h. The columns of a bag are computed a few vectors at a time, which stay in registers
+// while the bag's rows pass.
+
+#include <aten/Dispatch.h>
+#include <aten/Parallel.h>
+#include <aten/native/cpu/EmbeddingBag.h>
+
+#include <algorithm>
+
+#include <hwy/cache_control.h>
+
+#ifndef TORCH_EMBEDDING_BAG_ONCE
+#define TORCH_EMBEDDING_BAG_ONCE
+namespace at::native::cpu {
+namespace {
+
+template <typename Body>
+void dispatch_elements(ScalarType dtype, const Body& body) {
+  if (dtype == ScalarType::BFloat16) return body(TypeTag<c10::BFloat16>());
+  if (dtype == ScalarType::Half) return body(TypeTag<c10::Half>());
+  dispatch_floating_types(dtype, "embedding_bag", body);
+}
+
+int64_t bags_for_thread(const Bags& bags, int64_t columns) {
+  const int64_t work = (bags.starts.back() + bags.count()) * std::max<int64_t>(columns, 1);
+  return std::max<int64_t>(1, kGrainSize * bags.count() / std::max<int64_t>(work, 1));
+}
+
+}  // namespace
+}  // namespace at::native::cpu
+#endif
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "aten/native/cpu/embedding_bag_kernels.cpp"
+#include <hwy/foreach_target.h>
+// After foreach_target.h:
+#include <aten/native/cpu/StoredVectors-inl.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace at::native::cpu {
+namespace HWY_NAMESPACE {
+
+constexpr int64_t kAhead = 8;  // rows that are asked for before they are needed
+
+// body(first column, columns, vectors) for the columns of a row: four vectors at a time, then one. The last one begins
+// earlier where not all of it is left, and has fewer columns only in a row that is shorter.
+template <typename D, typename Body>
+HWY_INLINE HWY_ATTR void for_each_block(D d, int64_t columns, const Body& body) {
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t column = 0;
+  for (; column + 4 * lanes <= columns; column += 4 * lanes) body(column, lanes, std::integral_constant<int, 4>());
+  for (; column < columns; column += lanes) {
+    body(std::max<int64_t>(0, std::min(column, columns - lanes)), std::min(lanes, columns),
+         std::integral_constant<int, 1>());
+  }
+}
+template <typename Element, typename D>
+HWY_INLINE HWY_ATTR hn::Vec<D> load_some(D d, const Element* from, int64_t count) {
+  if (HWY_LIKELY(count >= static_cast<int64_t>(hn::Lanes(d)))) return load_stored(d, from);
+  return load_stored_part(d, from, count);
+}
+template <typename Element, typename D>
+HWY_INLINE HWY_ATTR void store_some(D d, hn::Vec<D> values, Element* to, int64_t count) {
+  if (HWY_LIKELY(count >= static_cast<int64_t>(hn::Lanes(d)))) store_stored(d, values, to);
+  else store_stored_part(d, values, to, count);
+}
+
+template <typename Element>
+struct BagTable {
+  const Bags& bags;
+  const Element* elements;
+  int64_t columns;
+  // Whether more of the table is read than the nearer caches hold.
+  bool is_large;
+};
+template <typename Element>
+BagTable<Element> bag_table(const Bags& bags, const Tensor& table) {
+  constexpr int64_t kNear = 1 << 18;
+  return {bags, table.data_ptr<Element>(), table.sizes()[1], static_cast<int64_t>(table.nbytes()) > kNear};
+}
+
+template <int kVectors, typename Element, typename D>
+HWY_ATTR void sum_columns(D d, const BagTable<Element>& table, int64_t bag, int64_t column, int64_t count,
+                          const Element* factors, bool mean, Element* out) {
+  using Number = hn::TFromD<D>;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const int64_t* const indices = table.bags.indices;
+  const int64_t padding = table.bags.padding;
+  const int64_t begin = table.bags.starts[bag];
+  const int64_t end = table.bags.starts[bag + 1];
+  hn::Vec<D> sums[kVectors];
+#pragma GCC unroll 4
+  for (int i = 0; i < kVectors; ++i) sums[i] = hn::Zero(d);
+  int64_t rows = 0;
+  for (int64_t place = begin; place < end; ++place) {
+    if (table.is_large && place + kAhead < end) {
+      const Element* next = table.elements + indices[place + kAhead] * table.columns + column;
+      for (int i = 0; i < kVectors; ++i) hwy::Prefetch(next + i * lanes);
+    }
+    if (indices[place] == padding) continue;
+    ++rows;
+    const Element* row = table.elements + indices[place] * table.columns + column;
+    const auto factor = hn::Set(d, factors ? static_cast<Number>(factors[place]) : Number{1});
+#pragma GCC unroll 4
+    for (int i = 0; i < kVectors; ++i) {
+      const auto part = kVectors > 1 ? load_stored(d, row + i * lanes) : load_some(d, row, count);
+      sums[i] = hn::MulAdd(part, factor, sums[i]);
+    }
+  }
+  const auto divisor = hn::Set(d, static_cast<Number>(std::max<int64_t>(rows, 1)));
+#pragma GCC unroll 4
+  for (int i = 0; i < kVectors; ++i) {
+    const auto result = mean ? hn::Div(sums[i], divisor) : sums[i];
+    if (kVectors > 1) store_stored(d, result, out + column + i * lanes);
+    else store_some(d, result, out + column, count);
+  }
+}
+
+void SumBags(const Tensor& out, const Tensor& table, const Bags& bags, const Tensor& factors, bool mean) {
+  dispatch_elements(table.dtype(), [&](auto type) {
+    using Element = typename decltype(type)::type;
+    const auto plan = bag_table<Element>(bags, table);
+    const Element* const factor = factors.defined() ? factors.data_ptr<Element>() : nullptr;
+    parallel_for(0, bags.count(), bags_for_thread(bags, plan.columns), [&](int64_t first, int64_t last) HWY_ATTR {
+      const hn::ScalableTag<Computed<Element>> d;
+      for (int64_t bag = first; bag < last; ++bag) {
+        Element* const line = out.data_ptr<Element>() + bag * plan.columns;
+        for_each_block(d, plan.columns, [&](int64_t column, int64_t count, auto vectors) HWY_ATTR {
+          sum_columns<vectors.value>(d, plan, bag, column, count, factor, mean, line);
+        });
+      }
+    });
+  });
+}
+
+// The first row of a bag stands, whatever its numbers are; a later one where it is greater.
+template <typename Element, typename D>
+HWY_ATTR void max_columns(D d, const BagTable<Element>& table, int64_t bag, int64_t column, int64_t count, Element* out,
+                          int64_t* rows) {
+  const hn::RebindToSigned<D> integers;
+  using Integer = hn::TFromD<decltype(integers)>;
+  const int64_t* const indices = table.bags.indices + table.bags.starts[bag];
+  const int64_t size = table.bags.starts[bag + 1] - table.bags.starts[bag];
+  auto greatest = hn::Zero(d);
+  auto places = hn::Set(integers, Integer{-1});
+  bool is_first = true;
+  for (int64_t place = 0; place < size; ++place) {
+    if (indices[place] == table.bags.padding) continue;
+    const auto row = load_some(d, table.elements + indices[place] * table.columns + column, count);
+    const auto here = hn::Set(integers, static_cast<Integer>(place));
+    const auto wins = hn::Gt(row, greatest);
+    greatest = is_first ? row : hn::IfThenElse(wins, row, greatest);
+    places = is_first ? here : hn::IfThenElse(hn::RebindMask(integers, wins), here, places);
+    is_first = false;
+  }
+  store_some(d, greatest, out + column, count);
+  HWY_ALIGN Integer found[hn::MaxLanes(D())];
+  hn::Store(places, integers, found);
+  for (int64_t i = 0; i < count; ++i) rows[column + i] = found[i] < 0 ? 0 : indices[found[i]];
+}
+
+void MaxBags(const Tensor& out, const Tensor& rows, const Tensor& table, const Bags& bags) {
+  dispatch_elements(table.dtype(), [&](auto type) {
+    using Element = typename decltype(type)::type;
+    const auto plan = bag_table<Element>(bags, table);
+    parallel_for(0, bags.count(), bags_for_thread(bags, plan.columns), [&](int64_t first, int64_t last) HWY_ATTR {
+      const hn::ScalableTag<Computed<Element>> d;
+      const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+      for (int64_t bag = first; bag < last; ++bag) {
+        for (int64_t column = 0; column < plan.columns; column += lanes) {
+          max_columns(d, plan, bag, column, std::min(lanes, plan.columns - column),
+                      out.data_ptr<Element>() + bag * plan.columns, rows.data_ptr<int64_t>() + bag * plan.columns);
+        }
+      }
+    });
+  });
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace at::native::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace at::native::cpu {
+
+HWY_EXPORT(SumBags);
+HWY_EXPORT(MaxBags);
+
+void sum_bags(const Tensor& out, const Tensor& table, const Bags& bags, const Tensor& factors, bool mean) {
+  HWY_DYNAMIC_DISPATCH(SumBags)(out, table, bags, factors, mean);
+}
+
+void max_bags(const Tensor& out, const Tensor& rows, const Tensor& table, const Bags& bags) {
+  HWY_DYNAMIC_DISPATCH(MaxBags)(out, rows, table, bags);
+}
+
+// Each thread has some of the table's rows, and looks at all bags: every row is added up in the order of the indices.
+void add_bags_gradient(const Tensor& table_grad, const Tensor& grad, const Bags& bags, const Tensor& factors,
+                       bool mean) {
+  const int64_t rows = table_grad.sizes()[0];
+  const int64_t columns = table_grad.sizes()[1];
+  const int64_t work = std::max<int64_t>(1, bags.starts.back() * columns);
+  dispatch_elements(grad.dtype(), [&](auto type) {
+    using Element = typename decltype(type)::type;
+    using Number = std::conditional_t<c10::is_reduced_floating_v<Element>, float, Element>;
+    const Element* const factor = factors.defined() ? factors.data_ptr<Element>() : nullptr;
+    parallel_for(0, rows, std::max<int64_t>(1, rows * kGrainSize / work), [&](int64_t first, int64_t last) {
+      for (int64_t bag = 0; bag < bags.count(); ++bag) {
+        const Element* const slope = grad.data_ptr<Element>() + bag * columns;
+        const int64_t* const begin = bags.indices + bags.starts[bag];
+        const int64_t* const end = bags.indices + bags.starts[bag + 1];
+        const auto size = mean ? end - begin - std::count(begin, end, bags.padding) : 1;
+        for (const int64_t* place = begin; place < end; ++place) {
+          if (*place < first || *place >= last || *place == bags.padding) continue;
+          const Number scale = (factor ? static_cast<Number>(factor[place - bags.indices]) : Number(1)) /
+                               static_cast<Number>(size);
+          Element* const target = table_grad.data_ptr<Element>() + *place * columns;
+          for (int64_t column = 0; column < columns; ++column) {
+            const Number addend = static_cast<Number>(slope[column]) * scale;
+            target[column] = static_cast<Element>(static_cast<Number>(target[column]) + addend);
+          }
+        }
+      }
+    });
+  });
+}
+
+}  // namespace at::native::cpu
+#endif  // HWY_ONCE
