@@ -12,7 +12,8 @@
 namespace at {
 
 namespace {
-std::atomic<int> chosen_threads{0};  // 0: what OpenMP was told by the environment
+std::atomic<int> chosen_threads{0};  // by any thread, the last; 0: what OpenMP was told by the environment
+thread_local bool has_begun = false;  // whether this thread's OpenMP, which keeps a number for each, knows of it
 
 // libgomp is not compiled with ThreadSanitizer, which therefore cannot see that a region's threads begin after what
 // comes before the region, and end before what comes after it: it is told.
@@ -38,13 +39,18 @@ void happens_after(void*) {}
 }
 
 int get_num_threads() {
-  const int chosen = chosen_threads.load(std::memory_order_relaxed);
-  return chosen > 0 ? chosen : omp_get_max_threads();
+  if (!has_begun) {
+    has_begun = true;
+    const int chosen = chosen_threads.load(std::memory_order_relaxed);
+    if (chosen > 0) omp_set_num_threads(chosen);
+  }
+  return omp_get_max_threads();
 }
 
 void set_num_threads(int threads) {
   TORCH_CHECK(threads > 0, "set_num_threads expects a positive integer, got ", threads);
   chosen_threads.store(threads, std::memory_order_relaxed);
+  has_begun = true;
   omp_set_num_threads(threads);  // BLAS on the same runtime follows
 }
 

@@ -9,7 +9,7 @@
 
 namespace at {
 
-// Threads that a loop may use; set_num_threads changes it for the process.
+// Threads that a loop of this thread may use; set_num_threads changes it here and for threads that have not asked yet.
 TORCH_API int get_num_threads();
 TORCH_API void set_num_threads(int threads);
 TORCH_API bool in_parallel_region();

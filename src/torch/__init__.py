@@ -16,8 +16,13 @@ except ImportError as error:
         "Run `python setup.py develop` in the source folder, or leave that folder to import an installed torch."
     ) from error
 
-from torch import _C
-from torch._C import (
+from torch import _spins as _spins
+
+_spins.limit()
+from torch import _C  # noqa: E402
+
+_spins.restore()
+from torch._C import (  # noqa: E402
     AcceleratorError,
     Generator,
     OutOfMemoryError,

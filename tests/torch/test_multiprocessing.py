@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -34,6 +35,78 @@ assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 def test_a_forked_child_computes_with_threads_of_its_own() -> None:
     command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", FORK_AFTER_COMPUTING]
     assert subprocess.run(command, check=False).returncode == 0
+
+
+TRAIN_IN_CHILDREN = """
+import os, signal, sys, threading, torch
+torch.set_num_threads(2)
+def train():
+    torch.manual_seed(1)
+    layers = torch.nn.Conv2d(3, 8, 3, padding=1), torch.nn.ReLU(), torch.nn.Flatten(), torch.nn.Linear(8 * 32 * 32, 10)
+    model, images = torch.nn.Sequential(*layers), torch.randn(16, 3, 32, 32)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    for _ in range(2):
+        optimizer.zero_grad()
+        loss = torch.nn.functional.cross_entropy(model(images), torch.arange(16) % 10)
+        loss.backward()
+        optimizer.step()
+    return loss.item()
+expected = train()
+def train_in_child():
+    train()
+    child = os.fork()
+    if child == 0:
+        signal.alarm(60)
+        os._exit(0 if train() == expected and torch.get_num_threads() == 2 else 1)
+    codes.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+codes = []
+train_in_child()
+thread = threading.Thread(target=train_in_child)
+thread.start()
+thread.join()
+assert codes == [0, 0], codes
+assert train() == expected
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_a_forked_child_trains_whichever_thread_forked_it() -> None:
+    command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", TRAIN_IN_CHILDREN]
+    assert subprocess.run(command, check=False).returncode == 0
+
+
+THREADS_OF_LAPACK = """
+import os, threading, torch
+torch.set_num_threads(1)
+def factorize():
+    torch.linalg.lu_factor(torch.eye(1000) + 1)
+    assert len(os.listdir("/proc/self/task")) == 2
+threads = [threading.Thread(target=factorize)]
+threads[0].start()
+threads[0].join()
+assert not threads[0].is_alive()
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="threads are counted by /proc")
+@pytest.mark.skipif(not torch.backends.mkl.is_available(), reason="this BLAS has threads of its own")
+def test_lapack_in_another_thread_takes_as_many_threads_as_were_allowed() -> None:
+    completed = subprocess.run([sys.executable, "-c", THREADS_OF_LAPACK], capture_output=True, text=True, check=False)
+    assert completed.stderr == ""
+
+
+@pytest.mark.parametrize("given", [{}, {"GOMP_SPINCOUNT": "77"}, {"OMP_WAIT_POLICY": "passive"}])
+def test_idle_threads_leave_their_processors_to_others(given: dict[str, str]) -> None:
+    """Soon, that is: libgomp tells how often it looks for work before it sleeps."""
+    kept = {name: value for name, value in os.environ.items() if name not in ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY")}
+    program = "import os, torch; print(os.environ.get('GOMP_SPINCOUNT'))"
+    completed = subprocess.run(
+        [sys.executable, "-c", program],
+        env=kept | given | {"OMP_DISPLAY_ENV": "verbose"}, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert completed.stdout.strip() == given.get("GOMP_SPINCOUNT", "None")
+    expected = "0" if "OMP_WAIT_POLICY" in given else given.get("GOMP_SPINCOUNT", "5000")
+    assert f"GOMP_SPINCOUNT = '{expected}'" in completed.stderr
 
 
 def _answer(process: Any, queue: Any) -> torch.Tensor:

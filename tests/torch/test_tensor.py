@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import threading
 
 import numpy as np
 import pytest
@@ -136,6 +137,17 @@ def test_threads() -> None:
     assert before >= 1
     torch.set_num_threads(1)
     assert torch.get_num_threads() == 1
+    found: list[int] = []
+
+    def other() -> None:
+        found.append(torch.get_num_threads())
+        torch.set_num_threads(2)
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    thread.join()
+    assert found == [1]
+    assert torch.get_num_threads() == 1, "another thread's number is its own"
     torch.set_num_threads(before)
 
 

@@ -6,6 +6,7 @@ and build stayed while its content changed (a rebuild) is reinstalled.
 
 from __future__ import annotations
 
+import functools
 import re
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -84,7 +85,7 @@ def solve(
                     specs=[printable(strict_spec(spec)) for spec in specs],
                     platforms=[rattler.Subdir(subdir) for subdir in platform.subdirs],
                     virtual_packages=virtual_packages(platform) if virtual is None else virtual,
-                    gateway=rattler.Gateway(cache_dir=cache_folder() / "repodata", client=access.client()),
+                    gateway=_gateway(access),
                 )
             )
     except rattler.exceptions.SolverError as error:
@@ -126,7 +127,7 @@ def offered(names: Sequence[str], address: str) -> list[Offered]:
     """
     subdirs = [rattler.Subdir(subdir) for subdir in SUBDIRS]
     with _named_errors([address]) as access:
-        gateway = rattler.Gateway(cache_dir=cache_folder() / "repodata", client=access.client())
+        gateway = _gateway(access)
         answer = rattler.run(gateway.query(access.channels, subdirs, list(names), recursive=False))
     records = [record for found in answer for record in found]
     return [Offered(str(record.url), (record.sha256 or b"").hex(), str(record.subdir)) for record in records]
@@ -139,7 +140,7 @@ def package_names(channels: Sequence[str], platform: Platform = LINUX_64) -> fro
         NetworkError: one cannot be reached.
     """
     with _named_errors(channels) as access:
-        gateway = rattler.Gateway(cache_dir=cache_folder() / "repodata", client=access.client())
+        gateway = _gateway(access)
         found = rattler.run(gateway.names(access.channels, [rattler.Subdir(subdir) for subdir in platform.subdirs]))
     return frozenset(name.normalized for name in found)
 
@@ -153,9 +154,21 @@ def needed_names(specs: Iterable[str], channels: Sequence[str]) -> frozenset[str
     names = set(map(package_name, specs))
     subdirs = [rattler.Subdir(subdir) for subdir in SUBDIRS]
     with _named_errors(channels) as access:
-        gateway = rattler.Gateway(cache_dir=cache_folder() / "repodata", client=access.client())
+        gateway = _gateway(access)
         answer = rattler.run(gateway.query(access.channels, subdirs, sorted(names), recursive=True))
     return frozenset(names.union(package_name(spec) for found in answer for record in found for spec in record.depends))
+
+
+def _gateway(access: LimitedAccess) -> rattler.Gateway:
+    """What reads the indexes of channels, a new one each time: a channel may have been written meanwhile."""
+    client = _client_of_folders() if all(map(local_folder, access.channels)) else access.client()
+    return rattler.Gateway(cache_dir=cache_folder() / "repodata", client=client)
+
+
+@functools.cache
+def _client_of_folders() -> rattler.Client:
+    """It has nothing to fetch. Each new one would read the machine's certificates, half of what solving takes."""
+    return rattler.Client()
 
 
 @contextmanager

@@ -25,7 +25,7 @@ from slipway.commands._options import (
     opened_bundle,
     request_of,
 )
-from slipway.engines import load_engine
+from slipway.engines import engine_module, load_engine
 from slipway.pipeline.context import RunContext
 from slipway.pipeline.finalize import finalize, find_channels
 from slipway.pipeline.run import run
@@ -52,7 +52,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
     """Run the whole flow; returns the exit code."""
     started = time.monotonic()
-    engine = load_engine(arguments.engine)
+    # Needed after the recipe is rendered, or (the last one) for the report; an engine that is not there shows at once.
+    later = ("rattler", engine_module(arguments.engine), "jinja2")
     workspace = Workspace.of_checkout(arguments.dist)
     with (
         opened_bundle(arguments, workspace) as bundle,
@@ -60,7 +61,7 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
         open_journal(workspace, "ship", arguments.jobs, reporter) as (journal, reporter),
     ):
         request = request_of(arguments) if bundle is None else bundle.request
-        import_meanwhile("rattler")
+        import_meanwhile(*later)
         with reporter.step(Stage(StageKey.RECIPE)):
             rendered = request.outputs()
         with reporter.step(Stage(StageKey.BASE_CHANNEL)):
@@ -68,7 +69,7 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
             outputs = finalize(request, rendered, channels)
         context = RunContext(
             request.workspace,
-            engine,
+            load_engine(arguments.engine),
             channels,
             reporter,
             jobs=arguments.jobs,

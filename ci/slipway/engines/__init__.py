@@ -22,14 +22,23 @@ ENGINES: Mapping[str, str] = {
 }
 
 
-def load_engine(name: str) -> Engine:
-    """The engine of that name.
+def engine_module(name: str) -> str:
+    """The module that has the engine of that name.
 
     Raises:
         UsageError: there is none.
     """
     if name not in ENGINES:
         raise UsageError(f"there is no engine `{name}`", hint="engines: " + ", ".join(ENGINES))
-    module, _, attribute = ENGINES[name].partition(":")
-    engine: Engine = getattr(importlib.import_module(module), attribute)()
+    return ENGINES[name].partition(":")[0]
+
+
+def load_engine(name: str) -> Engine:
+    """The engine of that name.
+
+    Raises:
+        UsageError: there is none.
+    """
+    module = importlib.import_module(engine_module(name))
+    engine: Engine = getattr(module, ENGINES[name].partition(":")[2])()
     return engine

@@ -106,9 +106,9 @@ class Manifest:
             raise IntegrityError(f"what the package was made from cannot be read: {error}", where=where) from error
 
 
-def recipe_files(output: RenderedOutput) -> SourceTree:
+def recipe_files(output: RenderedOutput, read: Callable[[Path], SourceTree] = read_tree) -> SourceTree:
     """The files beside meta.yaml: scripts, tests, licences. Any of them may be read by a script."""
-    tree = read_tree(output.recipe_dir)
+    tree = read(output.recipe_dir)
     return SourceTree(tree.root, tuple(name for name in tree.files if name not in RENDERED_FILES))
 
 
@@ -136,7 +136,7 @@ def make_manifest(
     return Manifest(
         engine=engine,
         rendered=json.loads(json.dumps(rendered, default=str)),
-        recipe=recipe_files(output).fingerprints,
+        recipe=recipe_files(output, read).fingerprints,
         sources=tuple(
             map(redact_values, _source_entries(output if output.v1 is not None else output.staging or output, read))
         ),  # the top level is built from all that its outputs are

@@ -30,7 +30,7 @@ from slipway.recipe import (
 )
 from slipway.recipe.stages import Candidate, Described, FirstPass, Recipe, SolvedOutputs
 from slipway.recipe.templates import RenderedText, TemplateRenderer
-from slipway.recipe.usage import REQUIREMENTS, UsageFinder, mentions
+from slipway.recipe.usage import REQUIREMENTS, finder_of, mentions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -66,7 +66,7 @@ class Renderer:
             configs, platform=platform, may_use=lambda key: key in _ALWAYS_SPANNED or mentions(text, key)
         )
         self._keys = frozenset(self.space.variants[0])
-        self._finder = UsageFinder(self._keys)
+        self._finder = finder_of(self._keys)
         self._lines = selectors.split_lines(recipe.text)
         self._selected_numbers = frozenset(line.number for line in self._lines if line.selector is not None)
         self._templates = TemplateRenderer(recipe.path, recipe.read_file, limits)

@@ -7,6 +7,7 @@ the start of each line carry the numbers through the template.
 
 from __future__ import annotations
 
+import functools
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -21,6 +22,7 @@ from slipway.recipe.limits import HINT, OutOfTimeError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from types import CodeType
 
     from slipway.recipe.limits import RenderLimits
 
@@ -123,9 +125,8 @@ class TemplateRenderer:
             ) from None
         return _unmark(rendered)
 
-    def _compile(self, source: str, numbers: Sequence[int]) -> jinja2.Template:
-        marked = _mark(self._sandbox, source, numbers)
-        code = self._sandbox.compile(marked, name=_TEMPLATE_NAME, filename=_TEMPLATE_NAME)
+    def _compile(self, source: str, numbers: tuple[int, ...]) -> jinja2.Template:
+        code = _compiled(source, numbers)
         return jinja2.Template.from_code(self._sandbox, code, self._sandbox.make_globals(None))
 
     def _included(self, name: str) -> str | None:
@@ -139,6 +140,13 @@ class TemplateRenderer:
         if not line or not numbers:
             return self._path
         return f"{self._path}:{numbers[min(line, len(numbers)) - 1]}"
+
+
+@functools.lru_cache(maxsize=16)
+def _compiled(source: str, numbers: tuple[int, ...]) -> CodeType:
+    """A template with its marks as Python's code, which is the same when the recipe is rendered once more."""
+    sandbox = jinja2.sandbox.SandboxedEnvironment(undefined=jinja2.StrictUndefined)
+    return sandbox.compile(_mark(sandbox, source, numbers), name=_TEMPLATE_NAME, filename=_TEMPLATE_NAME)
 
 
 def _sentence(text: str) -> str:

@@ -9,11 +9,12 @@ counts when it is bare, with ``-`` and ``_`` taken as equal.
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable
 
 _TOOLCHAIN_KEY = re.compile(r"(?P<language>.+?)_(?P<kind>compiler|stdlib)(?:_version)?")
 _TREE_KEYS = "cdt_"
@@ -24,46 +25,52 @@ REQUIREMENTS = re.compile(r"requirements:.+?(?=^\w|\Z|^\s+-\s(?=name|type))", fl
 
 
 class UsageFinder:
-    """Finds used keys; compiles each key's patterns once.
+    """Finds used keys; compiles each key's patterns once, and looks at each text once.
 
     Args:
         keys: every key of the matrix.
     """
 
-    def __init__(self, keys: Iterable[str]) -> None:
+    def __init__(self, keys: frozenset[str]) -> None:
         self._keys = tuple(sorted(keys))
         self._in_selector = {key: _selector_pattern(key) for key in self._keys}
         self._in_text = {key: _text_pattern(key) for key in self._keys}
         self._in_shell = {key: _shell_pattern(key) for key in self._keys}
-        self._texts: dict[str, frozenset[str]] = {}
         self._in_batch = {key: re.compile(rf"%{re.escape(key)}%|!{re.escape(key)}!") for key in self._keys}
+        self._found: dict[tuple[str, str], frozenset[str]] = {}
 
     def in_selectors(self, text: str) -> frozenset[str]:
         """Keys in the selectors of text as written."""
         lines = [line for line in text.splitlines() if "[" in line]
-        return frozenset(
-            key for key in self._keys if any(key in line and self._in_selector[key].search(line) for line in lines)
+        return self._find(
+            "selectors", text, lambda key: any(key in line and self._in_selector[key].search(line) for line in lines)
         )
 
     def in_text(self, text: str) -> frozenset[str]:
         """Keys in templates, requirements and compiler functions of text whose selectors have been applied."""
-        if text not in self._texts:
-            lines = [line for line in text.splitlines() if line]
-            found = frozenset(key for key in self._keys if any(self._in_text[key].search(line) for line in lines))
-            self._texts[text] = self._with_sysroot(found)
-        return self._texts[text]
+        lines = [line for line in text.splitlines() if line]
+        used = self._find("text", text, lambda key: any(self._in_text[key].search(line) for line in lines))
+        compiled = used & {"c_compiler", "cxx_compiler"}
+        return used | {"CONDA_BUILD_SYSROOT"} if compiled and "CONDA_BUILD_SYSROOT" in self._keys else used
 
     def in_shell(self, script: str) -> frozenset[str]:
         """Keys that are the first variable expanded on some line of a shell script, as ``$key`` or ``${key}``."""
-        return frozenset(key for key in self._keys if key in script and self._in_shell[key].search(script))
+        return self._find("shell", script, lambda key: key in script and self._in_shell[key].search(script))
 
     def in_batch(self, script: str) -> frozenset[str]:
         """Keys that a Windows batch file expands, as ``%key%`` or ``!key!``."""
-        return frozenset(key for key in self._keys if self._in_batch[key].search(script))
+        return self._find("batch", script, lambda key: self._in_batch[key].search(script))
 
-    def _with_sysroot(self, used: frozenset[str]) -> frozenset[str]:
-        compiled = used & {"c_compiler", "cxx_compiler"}
-        return used | {"CONDA_BUILD_SYSROOT"} if compiled and "CONDA_BUILD_SYSROOT" in self._keys else used
+    def _find(self, kind: str, text: str, uses: Callable[[str], object]) -> frozenset[str]:
+        if (kind, text) not in self._found:
+            self._found[kind, text] = frozenset(key for key in self._keys if uses(key))
+        return self._found[kind, text]
+
+
+@functools.lru_cache(maxsize=4)
+def finder_of(keys: frozenset[str]) -> UsageFinder:
+    """The one for these keys: a recipe is rendered once more with what the solver says, and its texts are the same."""
+    return UsageFinder(keys)
 
 
 def mentions(text: str, key: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -30,6 +31,7 @@ from slipway.report.contents import PackageContents, contents_of, kept_contents
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from slipway.base.paths import Workspace
 
@@ -175,16 +177,14 @@ def collect(workspace: Workspace) -> Report:
     Raises:
         UsageError: nothing was ever run there.
     """
-    paths = journal_paths(workspace.dist / RUNS)
-    journals = [read_journal(path) for path in paths]
-    journals = [journal for journal in journals if journal]
-    if not journals:
+    paths = journal_paths(workspace.dist / RUNS)[::-1]
+    last = next(filter(None, map(read_journal, paths)), None)
+    if last is None:
         raise UsageError(
             "there is no run to report on",
             where=str(workspace.dist / RUNS),
             hint="`slipway ship` makes one; a folder other than dist/ is given with --dist",
         )
-    last = journals[-1]
     started = next((entry for entry in last if isinstance(entry.event, RunStarted)), None)
     run = started.event if started is not None and isinstance(started.event, RunStarted) else RunStarted("?", 0, 0, 0)
     ended = next((entry.event.ok for entry in last if isinstance(entry.event, RunEnded)), None)
@@ -215,7 +215,7 @@ def collect(workspace: Workspace) -> Report:
         outputs=outputs,
         packages=tuple(packages),
         modules=tuple(merge([(state.record.name, state.record.modules) for state in outputs if state.record])),
-        findings=_findings(journals, outputs),
+        findings=_findings(paths, outputs),
         failure=next((entry.event for entry in last if isinstance(entry.event, Failed)), None),
         damaged=tuple(damaged),
     )
@@ -266,14 +266,18 @@ def _outputs(entries: Sequence[Entry], workspace: Workspace) -> tuple[OutputStat
     return tuple(states)
 
 
-def _findings(journals: Sequence[Sequence[Entry]], outputs: Sequence[OutputState]) -> tuple[Finding, ...]:
-    """For each output those of the run that judged it last: what is reused is not judged again."""
+def _findings(paths: Sequence[Path], outputs: Sequence[OutputState]) -> tuple[Finding, ...]:
+    """For each output those of the run that judged it last: what is reused is not judged again.
+
+    Args:
+        paths: of the journals, the newest first; older ones than needed are not read.
+    """
+    read = functools.cache(functools.partial(read_journal, kinds=(Decided, Finding)))
     found: list[Finding] = []
     for state in outputs:
-        for journal in reversed(journals):
-            decided = [entry.event for entry in journal if isinstance(entry.event, Decided)]
-            if any(event.output == state.key and event.reason.builds for event in decided):
-                events = [entry.event for entry in journal if isinstance(entry.event, Finding)]
-                found += [event for event in events if event.package.removesuffix(".conda") == state.key]
+        for events in ([entry.event for entry in read(path)] for path in paths):
+            if any(isinstance(one, Decided) and one.output == state.key and one.reason.builds for one in events):
+                own = (one for one in events if isinstance(one, Finding))
+                found += [one for one in own if one.package.removesuffix(".conda") == state.key]
                 break
     return tuple(found)

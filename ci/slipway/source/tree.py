@@ -41,7 +41,8 @@ class SourceTree:
     def fingerprints(self) -> dict[str, str]:
         """What each file is known by: ``kind:sha256:git``, where ``git`` is the name its content has in git's store."""
         self.check_links()
-        return {name: fingerprint(self._base / name) for name in self.files}
+        base = self._base
+        return {name: fingerprint(base / name) for name in self.files}
 
     @property
     def digest(self) -> str:
@@ -59,7 +60,8 @@ class SourceTree:
         Raises:
             RecipeError: one does.
         """
-        paths = {name: self._base / name for name in self.files}
+        base = self._base
+        paths = {name: base / name for name in self.files}
         links = {name: str(path.readlink()) for name, path in paths.items() if path.is_symlink()}
         name = find_leaving_link(links)
         if name is not None:

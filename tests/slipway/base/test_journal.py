@@ -87,6 +87,15 @@ def test_every_line_is_on_disk_at_once_and_half_a_line_is_skipped(tmp_path: Path
     assert [entry.event for entry in read_journal(path)] == [STARTED, Decided("a-1-0", Reason.NEW)]
 
 
+def test_events_of_some_kinds_are_read_alone(tmp_path: Path) -> None:
+    decided = Decided("RunEnded-1-0", Reason.NEW)  # a name of another kind inside
+    with keep_journal(tmp_path, STARTED) as journal:
+        journal.add(decided)
+    (path,) = journal_paths(tmp_path)
+    assert [entry.event for entry in read_journal(path, (Decided,))] == [decided]
+    assert [entry.event for entry in read_journal(path, (RunEnded, RunStarted))] == [STARTED, RunEnded(ok=True)]
+
+
 def test_only_the_newest_journals_stay(tmp_path: Path) -> None:
     for number in range(KEPT_RUNS + 3):
         (tmp_path / f"20200101T0000{number:02d}.000Z.jsonl").write_text("", encoding="utf-8")

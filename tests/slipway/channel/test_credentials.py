@@ -137,7 +137,7 @@ def test_a_damaged_file_of_credentials_is_named(tmp_path: Path, monkeypatch: pyt
     known.write_text(content)
     monkeypatch.setenv("RATTLER_AUTH_FILE", str(known))
     with pytest.raises(HostError, match="file of credentials cannot be read") as caught:
-        solve(["words"], [tmp_path.as_uri()])
+        solve(["words"], ["http://localhost:1/channel"])  # folders ask for no credentials
     assert caught.value.where == str(known)
 
 

@@ -14,7 +14,7 @@ KEYS = (
 
 @pytest.fixture
 def finder() -> UsageFinder:
-    return UsageFinder(KEYS)
+    return UsageFinder(frozenset(KEYS))
 
 
 @pytest.mark.parametrize(
@@ -92,5 +92,5 @@ def test_in_batch(finder: UsageFinder) -> None:
 
 
 def test_compilers_bring_the_sysroot_key() -> None:
-    finder = UsageFinder(("c_compiler", "CONDA_BUILD_SYSROOT"))
+    finder = UsageFinder(frozenset({"c_compiler", "CONDA_BUILD_SYSROOT"}))
     assert finder.in_text("  - {{ compiler('c') }}\n") == {"c_compiler", "CONDA_BUILD_SYSROOT"}

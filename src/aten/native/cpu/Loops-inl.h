@@ -13,6 +13,7 @@
 
 #include <aten/TensorIterator.h>
 
+#include <cstring>
 #include <tuple>
 #include <utility>
 
@@ -36,20 +37,49 @@ namespace HWY_NAMESPACE {
 
 constexpr int64_t kStagedRow = 256;  // elements at a time that are brought side by side: they stay in the first cache
 
+// Moves `count` elements, whatever their bits mean, from one row to another; steps are in bytes. This and the next one
+// stand in the library once for each size of elements, not once for each type and operation.
+template <size_t size>
+HWY_NOINLINE TORCH_SIMD void move_elements(const char* from, int64_t from_step, char* to, int64_t to_step,
+                                           int64_t count) {
+  struct Element {
+    unsigned char bytes[size];
+  };
+  int64_t i = 0;
+  for (; i + 4 <= count; i += 4, from += 4 * from_step, to += 4 * to_step) {
+    Element a, b, c, d;
+    std::memcpy(&a, from, size);
+    std::memcpy(&b, from + from_step, size);
+    std::memcpy(&c, from + 2 * from_step, size);
+    std::memcpy(&d, from + 3 * from_step, size);
+    std::memcpy(to, &a, size);
+    std::memcpy(to + to_step, &b, size);
+    std::memcpy(to + 2 * to_step, &c, size);
+    std::memcpy(to + 3 * to_step, &d, size);
+  }
+  for (; i < count; ++i, from += from_step, to += to_step) std::memcpy(to, from, size);
+}
+
+// `count` elements `step` bytes apart, written side by side; there are vectors for every second one and for backwards.
+template <size_t size>
+HWY_NOINLINE TORCH_SIMD void collect_elements(const char* from, int64_t step, int64_t count, char* to) {
+  constexpr int64_t kSize = size;
+  if (step == 2 * kSize) {
+    TORCH_INDEPENDENT
+    for (int64_t i = 0; i < count; ++i) std::memcpy(to + kSize * i, from + 2 * kSize * i, size);
+  } else if (step == -kSize) {
+    TORCH_INDEPENDENT
+    for (int64_t i = 0; i < count; ++i) std::memcpy(to + kSize * i, from - kSize * i, size);
+  } else {
+    move_elements<size>(from, step, to, kSize, count);
+  }
+}
+
 // `count` elements side by side: where they are, if they lie so, else collected in `buffer`.
 template <typename T>
 TORCH_SIMD inline const T* collect(const char* data, int64_t stride, int64_t count, T* buffer) {
   if (stride == sizeof(T)) return reinterpret_cast<const T*>(data);
-  if (stride == 2 * sizeof(T)) {
-    TORCH_INDEPENDENT
-    for (int64_t i = 0; i < count; ++i) buffer[i] = reinterpret_cast<const T*>(data)[2 * i];
-  } else if (stride == -static_cast<int64_t>(sizeof(T))) {
-    const T* first = reinterpret_cast<const T*>(data) - (count - 1);
-    TORCH_INDEPENDENT
-    for (int64_t i = 0; i < count; ++i) buffer[i] = first[count - 1 - i];
-  } else {
-    for (int64_t i = 0; i < count; ++i) buffer[i] = *reinterpret_cast<const T*>(data + i * stride);
-  }
+  collect_elements<sizeof(T)>(data, stride, count, reinterpret_cast<char*>(buffer));
   return buffer;
 }
 
@@ -75,8 +105,7 @@ TORCH_SIMD void run_rows_of(char** data, const int64_t* strides, int64_t count, 
     Out* const out = strides[0] == sizeof(Out) ? reinterpret_cast<Out*>(target) : results;
     row(part, out,
         collect<In>(data[I + 1] + done * strides[I + 1], strides[I + 1], part, std::get<I>(buffers).elements())...);
-    if (out != results) continue;
-    for (int64_t i = 0; i < part; ++i) *reinterpret_cast<Out*>(target + i * strides[0]) = results[i];
+    if (out == results) move_elements<sizeof(Out)>(reinterpret_cast<char*>(out), sizeof(Out), target, strides[0], part);
   }
 }
 // row(count, out, in...) on parts of a row whose elements lie side by side. Its steps are in bytes, the output's first.

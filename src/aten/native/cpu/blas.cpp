@@ -106,25 +106,25 @@ bool is_for_panels(int64_t m, int64_t n, int64_t k) {
 void gemm(int64_t m, int64_t n, int64_t k, float alpha, MatrixOperand<float> a, MatrixOperand<float> b,
           float beta, float* out, int64_t out_leading) {
   if (alpha != 0 && is_for_panels(m, n, k)) return panel_gemm(m, n, k, alpha, a, b, beta, out, out_leading);
-  blas_gemm(sgemm_, sgemv_, m, n, k, alpha, a, b, beta, out, out_leading);
+  blas_gemm(Threaded<sgemm_>::call, Threaded<sgemv_>::call, m, n, k, alpha, a, b, beta, out, out_leading);
 }
 
 void gemm(int64_t m, int64_t n, int64_t k, double alpha, MatrixOperand<double> a, MatrixOperand<double> b,
           double beta, double* out, int64_t out_leading) {
   if (alpha != 0 && is_for_panels(m, n, k)) return panel_gemm(m, n, k, alpha, a, b, beta, out, out_leading);
-  blas_gemm(dgemm_, dgemv_, m, n, k, alpha, a, b, beta, out, out_leading);
+  blas_gemm(Threaded<dgemm_>::call, Threaded<dgemv_>::call, m, n, k, alpha, a, b, beta, out, out_leading);
 }
 
 void gemm(int64_t m, int64_t n, int64_t k, c10::complex<float> alpha, MatrixOperand<c10::complex<float>> a,
           MatrixOperand<c10::complex<float>> b, c10::complex<float> beta, c10::complex<float>* out,
           int64_t out_leading) {
-  blas_gemm(cgemm_, cgemv_, m, n, k, alpha, a, b, beta, out, out_leading);
+  blas_gemm(Threaded<cgemm_>::call, Threaded<cgemv_>::call, m, n, k, alpha, a, b, beta, out, out_leading);
 }
 
 void gemm(int64_t m, int64_t n, int64_t k, c10::complex<double> alpha, MatrixOperand<c10::complex<double>> a,
           MatrixOperand<c10::complex<double>> b, c10::complex<double> beta, c10::complex<double>* out,
           int64_t out_leading) {
-  blas_gemm(zgemm_, zgemv_, m, n, k, alpha, a, b, beta, out, out_leading);
+  blas_gemm(Threaded<zgemm_>::call, Threaded<zgemv_>::call, m, n, k, alpha, a, b, beta, out, out_leading);
 }
 
 #define TORCH_INTEGER_GEMM(cpp_type, ...)                                                                 \

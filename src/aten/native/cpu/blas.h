@@ -1,6 +1,7 @@
 #pragma once
 // Matrix products on raw memory.
 
+#include <aten/Parallel.h>
 #include <c10/core/ScalarType.h>
 
 #include <cstdint>
@@ -25,6 +26,17 @@ C10_FORALL_COMPUTING_FLOATING_TYPES(TORCH_DECLARE_GEMM)
 C10_FORALL_COMPLEX_TYPES(TORCH_DECLARE_GEMM)
 C10_FORALL_INTEGRAL_TYPES(TORCH_DECLARE_GEMM)
 #undef TORCH_DECLARE_GEMM
+
+// A routine of BLAS or LAPACK: they take as many threads as OpenMP has for this one, which get_num_threads sees to.
+template <auto routine>
+struct Threaded;
+template <typename... Arguments, void (*routine)(Arguments...)>
+struct Threaded<routine> {
+  static void call(Arguments... arguments) {
+    get_num_threads();
+    routine(arguments...);
+  }
+};
 
 // While it lives, products run on the thread that asks for them (if `active`), for loops that are themselves parallel.
 // MKL and an OpenBLAS on OpenMP do so by themselves; an OpenBLAS with threads of its own has to be told.

@@ -2,6 +2,7 @@
 
 #include <aten/native/cpu/fft_engine.h>
 
+#include <aten/Parallel.h>
 #include <c10/util/Exception.h>
 
 #include <mkl_dfti.h>
@@ -33,6 +34,7 @@ class Plan {
     check(DftiSetValue(descriptor_, parameter, value));
   }
   DFTI_DESCRIPTOR_HANDLE commit() {
+    get_num_threads();  // MKL takes as many as OpenMP has for this thread, which is told here
     check(DftiCommitDescriptor(descriptor_));
     return descriptor_;
   }

@@ -4,6 +4,7 @@
 // takes them through lapack_int. Routines of complex numbers that are called differently have the real one's name here
 // (orgqr for ungqr), and hetrf of real numbers is sytrf.
 
+#include <aten/native/cpu/blas.h>
 #include <c10/util/Exception.h>
 #include <c10/util/complex.h>
 
@@ -87,24 +88,24 @@ struct Lapack;
   struct Lapack<T> {                                                                           \
     using Real = R;                                                                            \
     static constexpr bool kIsReal = real;                                                      \
-    static constexpr auto potrf = p##potrf_;                                                   \
-    static constexpr auto getrf = p##getrf_;                                                   \
-    static constexpr auto getrs = p##getrs_;                                                   \
-    static constexpr auto trsm = p##trsm_;                                                     \
-    static constexpr auto geqrf = p##geqrf_;                                                   \
-    static constexpr auto orgqr = p##orgqr_name##_;                                            \
-    static constexpr auto ormqr = p##ormqr_name##_;                                            \
-    static constexpr auto sytrf = p##sytrf_;                                                   \
-    static constexpr auto sytrs = p##sytrs_;                                                   \
-    static constexpr auto hetrf = p##hetrf_name##_;                                            \
-    static constexpr auto hetrs = p##hetrs_name##_;                                            \
-    static constexpr auto syevd = p##syevd_name##_;                                            \
-    static constexpr auto geev = p##geev_;                                                     \
-    static constexpr auto gesdd = p##gesdd_;                                                   \
-    static constexpr auto gels = p##gels_;                                                     \
-    static constexpr auto gelsy = p##gelsy_;                                                   \
-    static constexpr auto gelsd = p##gelsd_;                                                   \
-    static constexpr auto gelss = p##gelss_;                                                   \
+    static constexpr auto potrf = Threaded<p##potrf_>::call;                                   \
+    static constexpr auto getrf = Threaded<p##getrf_>::call;                                   \
+    static constexpr auto getrs = Threaded<p##getrs_>::call;                                   \
+    static constexpr auto trsm = Threaded<p##trsm_>::call;                                     \
+    static constexpr auto geqrf = Threaded<p##geqrf_>::call;                                   \
+    static constexpr auto orgqr = Threaded<p##orgqr_name##_>::call;                            \
+    static constexpr auto ormqr = Threaded<p##ormqr_name##_>::call;                            \
+    static constexpr auto sytrf = Threaded<p##sytrf_>::call;                                   \
+    static constexpr auto sytrs = Threaded<p##sytrs_>::call;                                   \
+    static constexpr auto hetrf = Threaded<p##hetrf_name##_>::call;                            \
+    static constexpr auto hetrs = Threaded<p##hetrs_name##_>::call;                            \
+    static constexpr auto syevd = Threaded<p##syevd_name##_>::call;                            \
+    static constexpr auto geev = Threaded<p##geev_>::call;                                     \
+    static constexpr auto gesdd = Threaded<p##gesdd_>::call;                                   \
+    static constexpr auto gels = Threaded<p##gels_>::call;                                     \
+    static constexpr auto gelsy = Threaded<p##gelsy_>::call;                                   \
+    static constexpr auto gelsd = Threaded<p##gelsd_>::call;                                   \
+    static constexpr auto gelss = Threaded<p##gelss_>::call;                                   \
   };
 TORCH_LAPACK_TABLE(s, float, float, true, orgqr, ormqr, sytrf, sytrs, syevd)
 TORCH_LAPACK_TABLE(d, double, double, true, orgqr, ormqr, sytrf, sytrs, syevd)

@@ -4,6 +4,7 @@
 #include <aten/helpers.h>
 
 #include <atomic>
+#include <thread>
 
 TEST(parts_cover_the_range_once) {
   at::set_num_threads(3);
@@ -35,6 +36,17 @@ TEST(inside_a_region_loops_are_serial) {
     if (!at::in_parallel_region()) nested = false;
   });
   CHECK(nested.load());
+}
+
+TEST(each_thread_has_its_own_number) {
+  at::set_num_threads(3);
+  int found = 0;
+  std::thread([&] {
+    found = at::get_num_threads();
+    at::set_num_threads(1);
+  }).join();
+  CHECK_EQ(found, 3);  // what was said before it asked
+  CHECK_EQ(at::get_num_threads(), 3);
 }
 
 TEST_MAIN()
