@@ -81,7 +81,7 @@ def test_layer_norm_of_nothing() -> None:
 
 @pytest.mark.parametrize("dtype", FLOATING, ids=str)
 @pytest.mark.parametrize("log", [False, True])
-def test_softmax(log: bool, dtype: torch.dtype) -> None:  # noqa: FBT001
+def test_softmax(log: bool, dtype: torch.dtype) -> None:
     function = torch.log_softmax if log else torch.softmax
     for width in WIDTHS:
         _compare(lambda x: function(x, 1), 4 * _random(3, width, dtype=dtype))
@@ -145,8 +145,10 @@ def test_group_norm(dtype: torch.dtype) -> None:
 def test_variance(dtype: torch.dtype) -> None:
     tensor = _random(3, 4, 5, 16, dtype=dtype)
     for values in (tensor, tensor.transpose(1, 3), tensor[:, 1:, 2:4, 1:]):
-        there = values.cuda() if values.is_contiguous() else tensor.cuda().as_strided(
-            values.shape, values.stride(), values.storage_offset()
+        there = (
+            values.cuda()
+            if values.is_contiguous()
+            else tensor.cuda().as_strided(values.shape, values.stride(), values.storage_offset())
         )
         for dims in (None, 0, 1, 3, (0, 1), (2, 3), (0, 2, 3), (0, 3), (1, 2)):
             for keepdim in (dims == 1, True):
