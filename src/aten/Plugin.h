@@ -50,7 +50,7 @@ enum ProductSwitch : unsigned {
   kCudnn = 16,
   kCudnnBenchmark = 32,
   kCudnnDeterministic = 64,
-  // With filters of one channel each: always, or never; else with channels last.
+  // With filters of one channel each: always, or never; else several for a channel, where channels are last.
   kCudnnDepthwise = 128,
   kNativeDepthwise = 256,
   kDeterministicAlgorithms = 512,  // torch.use_deterministic_algorithms

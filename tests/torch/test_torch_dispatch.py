@@ -99,8 +99,7 @@ STEPS = {
     "a step of a CNN": (
         "convolution_backward.default empty.memory_format max_pool2d_with_indices_backward.default "
         "native_batch_norm_backward.default",
-        "_batch_norm_input_gradient.default _batch_norm_weight_gradient.default _convolution_weight_gradient.default "
-        "scatter_add_.default zeros.default",
+        "_batch_norm_gradients.default _convolution_weight_gradient.default scatter_add_.default zeros.default",
     ),
     "a step of a transformer": (
         "_unsafe_view.default div.Scalar mul.Scalar native_layer_norm_backward.default select.int "

@@ -2,8 +2,7 @@
 //
 // With n elements per channel, x' = (x - mean) * invstd and y = x' * weight + bias, the gradient of the input is
 // invstd * weight * (g - sum(g) / n - x' * sum(g * x') / n) in training, and invstd * weight * g otherwise. Both
-// directions are channel-wise sums and then one affine step per element;
-// backends without kernels for these use plain operators.
+// directions are channel-wise sums and then one affine step per element.
 
 #include <aten/ATen.h>
 #include <aten/Dispatch.h>
@@ -18,12 +17,6 @@
 namespace at::native {
 
 namespace {
-
-DimVector all_but_channels(const Tensor& input) {
-  DimVector dims{0};
-  for (int64_t dim = 2; dim < input.dim(); ++dim) dims.push_back(dim);
-  return dims;
-}
 
 // (C) as (1, C, 1, ...)
 Tensor along_channels(const Tensor& values, const Tensor& input) {
@@ -42,24 +35,10 @@ Tensor widened(const Tensor& values) {
   return values.defined() ? at::detail::to_dtype(values, computed_type(values)) : values;
 }
 
-bool has_kernels(const Tensor& input) { return channel_moments_kernels.has(input.device_type()); }
-
-// For plain operators: with N * C numbers, the channels of all samples as those of one.
-Tensor with_channels(const Tensor& input, int64_t numbers) {
-  const Tensor wide = widened(input);
-  if (numbers == input.sizes()[1]) return wide;
-  return at::reshape(wide, {1, numbers, wide.numel() / std::max<int64_t>(1, numbers)});
-}
-
 // The functions below take C numbers, or N * C: then the channels of each sample are on their own.
 
 // Mean and variance (over n, not n - 1) of each channel.
 std::pair<Tensor, Tensor> channel_moments(const Tensor& input, int64_t numbers) {
-  if (!has_kernels(input)) {
-    const Tensor values = with_channels(input, numbers);
-    const DimVector dims = all_but_channels(values);
-    return {at::mean(values, IntArrayRef(dims)), at::var(values, IntArrayRef(dims), Scalar(0))};
-  }
   Tensor mean = at::detail::empty({numbers}, computed_type(input), input.device());
   Tensor variance = at::detail::empty({numbers}, computed_type(input), input.device());
   run_kernel(channel_moments_kernels, input.device(), mean, variance, input);
@@ -70,13 +49,6 @@ std::pair<Tensor, Tensor> channel_moments(const Tensor& input) { return channel_
 // sum(grad) and sum(grad * (input - mean)) of each channel.
 std::pair<Tensor, Tensor> channel_products(const Tensor& grad, const Tensor& input, const Tensor& mean) {
   const int64_t numbers = mean.numel();
-  if (!has_kernels(input)) {
-    const Tensor values = with_channels(input, numbers);
-    const Tensor slopes = with_channels(grad, numbers);
-    const DimVector dims = all_but_channels(values);
-    const Tensor centered = at::sub(values, along_channels(mean, values));
-    return {at::sum(slopes, IntArrayRef(dims)), at::sum(at::mul(slopes, centered), IntArrayRef(dims))};
-  }
   Tensor sum = at::detail::empty({numbers}, mean.dtype(), input.device());
   Tensor product = at::detail::empty({numbers}, mean.dtype(), input.device());
   run_kernel(channel_products_kernels, input.device(), sum, product, grad, input, at::detail::to_contiguous(mean));
@@ -86,14 +58,6 @@ std::pair<Tensor, Tensor> channel_products(const Tensor& grad, const Tensor& inp
 // input * scale + other * other_scale + shift, in the input's type; `other` may be undefined.
 Tensor channel_affine(const Tensor& input, const Tensor& scale, const Tensor& other, const Tensor& other_scale,
                       const Tensor& shift) {
-  if (!has_kernels(input)) {
-    const Tensor values = with_channels(input, scale.numel());
-    Tensor result = at::add(at::mul(values, along_channels(scale, values)), along_channels(shift, values));
-    if (other.defined()) {
-      result = at::addcmul(result, with_channels(other, scale.numel()), along_channels(other_scale, values));
-    }
-    return at::detail::to_dtype(at::reshape(result, input.sizes()), input.dtype());
-  }
   const Tensor out = at::detail::empty(input.sizes(), input.options(), input.suggest_memory_format());
   run_kernel(channel_affine_kernels, input.device(), out, input, at::detail::to_contiguous(scale), other,
              other.defined() ? at::detail::to_contiguous(other_scale) : other_scale, at::detail::to_contiguous(shift));
@@ -134,13 +98,61 @@ void check_channels(const Tensor& values, const char* name, const Tensor& input)
               input.sizes()[1], " elements not ", values.defined() ? values.numel() : 0);
 }
 
-// Of each group of channels: its mean, 1 / deviation, and for each channel what multiplies it and what is added then.
-struct GroupFactors {
-  Tensor mean, invstd;  // N * groups
-  Tensor scale, shift;  // N * C
+// Of each channel, or group of channels, its mean and 1 / deviation; and for each channel what multiplies it and what
+// is added then.
+struct Factors {
+  Tensor mean, invstd;  // C; of groups N * groups
+  Tensor scale, shift;  // C; of groups N * C
 };
 
-GroupFactors group_factors(const Tensor& means, const Tensor& variances, const Tensor& weight, const Tensor& bias,
+// Whether a kernel may be given all of them.
+bool are_plain(ScalarType dtype, std::initializer_list<Tensor> channels) {
+  return std::all_of(channels.begin(), channels.end(), [&](const Tensor& values) {
+    return !values.defined() || (values.dtype() == dtype && values.is_contiguous());
+  });
+}
+
+// By the moments of a batch, which move the running ones by `momentum`.
+Factors channel_factors(const Tensor& mean, const Tensor& variance, const Tensor& weight, const Tensor& bias,
+                        const Tensor& running_mean, const Tensor& running_var, double momentum, double correction,
+                        double eps) {
+  if (channel_factors_kernels.has(mean.device_type()) &&
+      are_plain(mean.dtype(), {mean, variance, weight, bias, running_mean, running_var})) {
+    const auto make = [&] { return at::detail::empty(mean.sizes(), mean.dtype(), mean.device()); };
+    const Factors factors{mean, make(), make(), make()};
+    run_kernel(channel_factors_kernels, mean.device(), factors.invstd, factors.scale, factors.shift, running_mean,
+               running_var, mean, variance, weight, bias, momentum, correction, eps);
+    for (const Tensor& moved : {running_mean, running_var}) {
+      if (moved.defined()) moved.impl()->bump_version();
+    }
+    return factors;
+  }
+  Tensor old_mean = running_mean;
+  Tensor old_variance = running_var;
+  if (old_mean.defined()) old_mean.lerp_(at::detail::to_dtype(mean, old_mean.dtype()), Scalar(momentum));
+  if (old_variance.defined()) {
+    old_variance.lerp_(at::mul(at::detail::to_dtype(variance, old_variance.dtype()), Scalar(correction)),
+                       Scalar(momentum));
+  }
+  const Tensor invstd = at::rsqrt(at::add(variance, Scalar(eps)));
+  const Tensor scale = weight.defined() ? at::mul(invstd, widened(weight)) : invstd;
+  const Tensor drift = at::mul(mean, scale);
+  return {mean, invstd, scale, bias.defined() ? at::sub(widened(bias), drift) : at::neg(drift)};
+}
+
+Factors batch_factors(const Tensor& input, const Tensor& weight, const Tensor& bias, const Tensor& running_mean,
+                      const Tensor& running_var, double momentum, double eps) {
+  const auto [mean, variance] = channel_moments(input);
+  const auto count = static_cast<double>(input.numel() / std::max<int64_t>(1, input.sizes()[1]));
+  return channel_factors(mean, variance, weight, bias, running_mean, running_var, momentum, count / (count - 1), eps);
+}
+
+Factors running_factors(const Tensor& weight, const Tensor& bias, const Tensor& running_mean, const Tensor& running_var,
+                        double eps) {
+  return channel_factors(widened(running_mean), widened(running_var), weight, bias, {}, {}, 0, 1, eps);
+}
+
+Factors group_factors(const Tensor& means, const Tensor& variances, const Tensor& weight, const Tensor& bias,
                            int64_t batch, int64_t channels, int64_t groups, double eps) {
   const DimVector in_groups{batch, groups, channels / groups};
   const Tensor grouped = at::reshape(means, in_groups);
@@ -160,10 +172,10 @@ GroupFactors group_factors(const Tensor& means, const Tensor& variances, const T
 }
 
 // The same in one pass: of small images, a dozen calls would take longer than all else.
-GroupFactors group_factors_cpu(const Tensor& means, const Tensor& variances, const Tensor& weight, const Tensor& bias,
+Factors group_factors_cpu(const Tensor& means, const Tensor& variances, const Tensor& weight, const Tensor& bias,
                                int64_t batch, int64_t channels, int64_t groups, double eps) {
   const auto make = [&](int64_t count) { return at::detail::empty({count}, means.dtype(), means.device()); };
-  const GroupFactors factors{make(batch * groups), make(batch * groups), make(means.numel()), make(means.numel())};
+  const Factors factors{make(batch * groups), make(batch * groups), make(means.numel()), make(means.numel())};
   const int64_t size = channels / groups;
   const Tensor weights = weight.defined() ? at::detail::to_contiguous(weight) : weight;
   const Tensor biases = bias.defined() ? at::detail::to_contiguous(bias) : bias;
@@ -221,26 +233,9 @@ std::tuple<Tensor, Tensor, Tensor> native_batch_norm(const Tensor& input, const 
   const ScalarType saved_type = channel_type(input, {weight, bias, running_mean, running_var});
   const MemoryFormat format = input.suggest_memory_format();
   const Tensor dense = dense_channels(input, format);
-  Tensor mean, invstd;
-  if (training) {
-    Tensor variance;
-    std::tie(mean, variance) = channel_moments(dense);
-    const auto count = static_cast<double>(input.numel() / std::max<int64_t>(1, input.sizes()[1]));
-    Tensor old_mean = running_mean;
-    Tensor old_variance = running_var;
-    if (old_mean.defined()) old_mean.lerp_(at::detail::to_dtype(mean, old_mean.dtype()), Scalar(momentum));
-    if (old_variance.defined()) {
-      old_variance.lerp_(at::mul(at::detail::to_dtype(variance, old_variance.dtype()), Scalar(count / (count - 1))),
-                         Scalar(momentum));
-    }
-    invstd = at::rsqrt(at::add(variance, Scalar(eps)));
-  } else {
-    mean = widened(running_mean);
-    invstd = at::rsqrt(at::add(widened(running_var), Scalar(eps)));
-  }
-  const Tensor scale = weight.defined() ? at::mul(invstd, widened(weight)) : invstd;
-  const Tensor drift = at::mul(mean, scale);
-  const Tensor shift = bias.defined() ? at::sub(widened(bias), drift) : at::neg(drift);
+  const auto [mean, invstd, scale, shift] =
+      training ? batch_factors(dense, weight, bias, running_mean, running_var, momentum, eps)
+               : running_factors(weight, bias, running_mean, running_var, eps);
   return {at::detail::to_contiguous(channel_affine(dense, scale, {}, {}, shift), format),
           at::detail::to_dtype(mean, saved_type), at::detail::to_dtype(invstd, saved_type)};
 }
@@ -269,44 +264,55 @@ struct Groups {
 
 }  // namespace
 
-Tensor _batch_norm_input_gradient(const Tensor& grad_output, const Tensor& input, const Tensor& weight,
-                                  const Tensor& mean, const Tensor& invstd, bool training) {
+std::tuple<Tensor, Tensor, Tensor> _batch_norm_gradients(const Tensor& grad_output, const Tensor& input,
+                                                         const Tensor& weight, const Tensor& mean,
+                                                         const Tensor& invstd, bool training, bool of_input,
+                                                         bool of_weights) {
   const MemoryFormat format = input.suggest_memory_format();
   const Tensor dense = dense_channels(input, format);
   const Tensor grad = like(dense, grad_output);
   const Groups groups(input, mean);
-  const auto spread = [&](const Tensor& values) {
-    return mean.dim() == 1 ? values : groups.spread(values);
+  const bool is_grouped = mean.dim() == 2;
+  const auto spread = [&](const Tensor& values) { return is_grouped ? groups.spread(values) : values; };
+  const auto added = [&](const Tensor& values) {
+    const Tensor sums =
+        is_grouped ? at::sum(at::reshape(values, {groups.samples, input.sizes()[1]}), {0}, false) : values;
+    return at::detail::to_dtype(sums, mean.dtype());
   };
   const Tensor scales = widened(invstd);
-  const Tensor weights = weight.defined() ? groups.repeated(widened(weight)) : weight;
-  const auto weighted = [&](const Tensor& values) { return weight.defined() ? at::mul(values, weights) : values; };
-  const Tensor scale = weighted(spread(scales));
-  if (!training) return at::detail::to_contiguous(channel_affine(grad, scale, {}, {}, at::zeros_like(scale)), format);
-  const auto count = static_cast<double>(input.numel() / std::max<int64_t>(1, mean.numel()));
   const Tensor middles = widened(mean);
-  const auto average = [&](const Tensor& sums) {
-    return at::div(mean.dim() == 1 ? weighted(sums) : groups.gathered(weighted(sums)), Scalar(count));
-  };
-  const auto [sum, product] = channel_products(grad, dense, spread(middles));
-  // -invstd^3 * product / n for each unit of x - mean
-  const Tensor slope = at::neg(at::mul(at::mul(scales, at::mul(scales, scales)), average(product)));
-  const Tensor shift = at::neg(at::add(at::mul(average(sum), scales), at::mul(middles, slope)));
-  return at::detail::to_contiguous(channel_affine(grad, scale, dense, spread(slope), spread(shift)), format);
-}
-
-Tensor _batch_norm_weight_gradient(const Tensor& grad_output, const Tensor& input, const Tensor& mean,
-                                   const Tensor& invstd) {
-  const Tensor dense = dense_channels(input, input.suggest_memory_format());
-  const Tensor grad = like(dense, grad_output);
-  if (mean.dim() == 1) {
-    const Tensor product = channel_products(grad, dense, widened(mean)).second;
-    return at::detail::to_dtype(at::mul(product, widened(invstd)), mean.dtype());
+  const auto count = static_cast<double>(input.numel() / std::max<int64_t>(1, mean.numel()));
+  Tensor sum, product;
+  if (training || of_weights) std::tie(sum, product) = channel_products(grad, dense, spread(middles));
+  Tensor grad_input, grad_weight;
+  if (of_input && training && !is_grouped && channel_gradient_factors_kernels.has(input.device_type()) &&
+      are_plain(middles.dtype(), {middles, scales, weight})) {
+    const auto make = [&] { return at::detail::empty(sum.sizes(), sum.dtype(), sum.device()); };
+    const Tensor scale = make(), slope = make(), shift = make(), slopes_of_weight = make();
+    run_kernel(channel_gradient_factors_kernels, input.device(), scale, slope, shift, slopes_of_weight, sum, product,
+               middles, scales, weight, count);
+    grad_input = channel_affine(grad, scale, dense, slope, shift);
+    if (of_weights) grad_weight = at::detail::to_dtype(slopes_of_weight, mean.dtype());
+  } else if (of_input) {
+    const Tensor weights = weight.defined() ? groups.repeated(widened(weight)) : weight;
+    const auto weighted = [&](const Tensor& values) { return weight.defined() ? at::mul(values, weights) : values; };
+    const Tensor scale = weighted(spread(scales));
+    if (training) {
+      const auto average = [&](const Tensor& sums) {
+        return at::div(is_grouped ? groups.gathered(weighted(sums)) : weighted(sums), Scalar(count));
+      };
+      // -invstd^3 * product / n for each unit of x - mean
+      const Tensor slope = at::neg(at::mul(at::mul(scales, at::mul(scales, scales)), average(product)));
+      const Tensor shift = at::neg(at::add(at::mul(average(sum), scales), at::mul(middles, slope)));
+      grad_input = channel_affine(grad, scale, dense, spread(slope), spread(shift));
+    } else {
+      grad_input = channel_affine(grad, scale, {}, {}, at::zeros_like(scale));
+    }
   }
-  const Groups groups(input, mean);
-  const Tensor product = channel_products(grad, dense, groups.spread(widened(mean))).second;
-  const Tensor all = at::reshape(at::mul(product, groups.spread(widened(invstd))), {groups.samples, input.sizes()[1]});
-  return at::detail::to_dtype(at::sum(all, {0}, false), mean.dtype());
+  if (of_input) grad_input = at::detail::to_contiguous(grad_input, format);
+  if (!of_weights) return {std::move(grad_input), Tensor(), Tensor()};
+  if (!grad_weight.defined()) grad_weight = added(at::mul(product, spread(scales)));
+  return {std::move(grad_input), std::move(grad_weight), added(sum)};
 }
 
 std::tuple<Tensor, Tensor, Tensor> _native_batch_norm_legit(const Tensor& input, const Tensor& weight,

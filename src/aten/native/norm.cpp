@@ -89,25 +89,12 @@ std::tuple<Tensor, Tensor, Tensor> _normalize_rows(const Tensor& input, IntArray
   };
   const int64_t leading = input.dim() - static_cast<int64_t>(normalized_shape.size());
   const int64_t rows = product(input.sizes().slice(0, leading));
-  const Tensor dense = at::detail::to_contiguous(input);
-  if (normalize_rows_kernels.has(input.device_type())) {
-    Tensor out = at::detail::empty(input.sizes(), input.dtype(), input.device());
-    Tensor mean = at::detail::empty({rows}, computed, input.device());
-    Tensor scale = at::detail::empty({rows}, computed, input.device());
-    run_kernel(normalize_rows_kernels, input.device(), out, mean, scale, dense, widened(weight), widened(bias), eps,
-               centered);
-    return {std::move(out), std::move(mean), std::move(scale)};
-  }
-  const Tensor wide = at::reshape(at::detail::to_dtype(dense, computed), {rows, product(normalized_shape)});
-  const Tensor mean =
-      centered ? at::mean(wide, IntArrayRef({-1}), /*keepdim=*/true) : at::zeros({rows, 1}, wide.options());
-  const Tensor deviations = centered ? at::sub(wide, mean) : wide;
-  const Tensor scale =
-      at::rsqrt(at::add(at::mean(at::mul(deviations, deviations), IntArrayRef({-1}), /*keepdim=*/true), Scalar(eps)));
-  Tensor result = at::reshape(at::mul(deviations, scale), input.sizes());
-  if (weight.defined()) result = at::mul(result, widened(weight));
-  if (bias.defined()) result = at::add(result, widened(bias));
-  return {at::detail::to_dtype(result, input.dtype()), at::reshape(mean, {rows}), at::reshape(scale, {rows})};
+  Tensor out = at::detail::empty(input.sizes(), input.dtype(), input.device());
+  Tensor mean = at::detail::empty({rows}, computed, input.device());
+  Tensor scale = at::detail::empty({rows}, computed, input.device());
+  run_kernel(normalize_rows_kernels, input.device(), out, mean, scale, at::detail::to_contiguous(input),
+             widened(weight), widened(bias), eps, centered);
+  return {std::move(out), std::move(mean), std::move(scale)};
 }
 
 Tensor _normalize_rows_gradient(const Tensor& grad_output, const Tensor& input, const Tensor& weight,

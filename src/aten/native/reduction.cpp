@@ -171,10 +171,56 @@ Tensor prod_dim(const Tensor& self, int64_t dim, bool keepdim, std::optional<Sca
   return reduce_product(self, {dim}, keepdim, dtype);
 }
 
+namespace {
+
+struct VarianceAndMean {
+  Tensor variance, mean;
+};
+
+// Of float16 and bfloat16 both are float32. The kernel reads every element once: reduced dimensions as those around
+// channels, where they lie so, else brought behind the others.
+VarianceAndMean var_mean_cuda(const Tensor& self, std::optional<IntArrayRef> dim,
+                              const std::optional<Scalar>& correction, bool keepdim) {
+  const DimMask mask = dim_mask(value_or_empty(dim), self.dim());
+  DimVector kept, reduced, shape, sizes{1, 1, 1};
+  bool is_between = true;  // the kept ones follow each other
+  for (int64_t i = 0; i < self.dim(); ++i) {
+    (mask[i] ? reduced : kept).push_back(i);
+    if (!mask[i] || keepdim) shape.push_back(mask[i] ? 1 : self.sizes()[i]);
+    if (!mask[i] && kept.size() > 1) is_between = is_between && kept[kept.size() - 2] == i - 1;
+  }
+  for (int64_t i = 0; i < self.dim(); ++i) {
+    const bool is_before = is_between && mask[i] && (kept.empty() || i < kept.front());
+    sizes[mask[i] ? (is_before && !kept.empty() ? 0 : 2) : 1] *= self.sizes()[i];
+  }
+  DimVector order(kept);
+  for (const int64_t i : reduced) order.push_back(i);
+  const Tensor dense = at::detail::to_contiguous(is_between ? self : at::permute(self, order));
+  const Tensor channels = at::detail::make_view(dense, sizes, DimVector{sizes[1] * sizes[2], sizes[2], 1},
+                                                dense.storage_offset());
+  const ScalarType computed = c10::is_reduced_floating_type(self.dtype()) ? kFloat : self.dtype();
+  const Tensor mean = at::detail::empty(shape, computed, self.device());
+  const Tensor variance = at::detail::empty(shape, computed, self.device());
+  run_kernel(channel_moments_kernels, self.device(), mean, variance, channels);
+  const auto count = static_cast<double>(sizes[0] * sizes[2]);
+  const double freedom = std::max(0.0, count - correction.value_or(Scalar(1)).toDouble());
+  return {freedom == count ? variance : at::mul(variance, Scalar(count / freedom)), mean};
+}
+
+// What is differentiated is by its parts.
+bool is_var_by_kernel(const Tensor& self) {
+  return self.is_cuda() && self.layout() == c10::Layout::Strided && self.is_floating_point() && self.numel() > 0 &&
+         !self.impl()->is_tracked();
+}
+
+}  // namespace
+
 Tensor var(const Tensor& self, std::optional<IntArrayRef> dim, const std::optional<Scalar>& correction,
            bool keepdim) {
   TORCH_CHECK(c10::is_floating_or_complex_type(self.dtype()),
               "std and var only support floating point and complex dtypes");
+  if (is_var_by_kernel(self))
+    return at::detail::to_dtype(var_mean_cuda(self, dim, correction, keepdim).variance, self.dtype());
   const IntArrayRef dims = value_or_empty(dim);
   const DimMask mask = dim_mask(dims, self.dim());
   DimVector reduced;
@@ -203,6 +249,8 @@ Tensor var_dim(const Tensor& self, std::optional<IntArrayRef> dim, bool unbiased
 
 Tensor std(const Tensor& self, std::optional<IntArrayRef> dim, const std::optional<Scalar>& correction,
            bool keepdim) {
+  if (is_var_by_kernel(self))
+    return at::detail::to_dtype(at::sqrt(var_mean_cuda(self, dim, correction, keepdim).variance), self.dtype());
   if (!c10::is_reduced_floating_type(self.dtype())) return at::sqrt(at::var(self, dim, correction, keepdim));
   // A variance need not fit a half where its root does.
   return at::sqrt(at::var(self.to(kFloat), dim, correction, keepdim)).to(self.dtype());
@@ -312,6 +360,10 @@ std::tuple<Tensor, Tensor> var_mean(const Tensor& self, std::optional<IntArrayRe
                                     const std::optional<Scalar>& correction, bool keepdim) {
   TORCH_CHECK(c10::is_floating_or_complex_type(self.dtype()),
               "var_mean only support floating point and complex dtypes");
+  if (is_var_by_kernel(self)) {
+    const auto [wide_variance, mean] = var_mean_cuda(self, dim, correction, keepdim);
+    return {at::detail::to_dtype(wide_variance, self.dtype()), at::detail::to_dtype(mean, self.dtype())};
+  }
   const Tensor variance = at::var(self, dim, correction, keepdim);
   return {variance, at::mean(self, dim, keepdim)};
 }

@@ -20,6 +20,10 @@ Tensor _softmax(const Tensor& self, int64_t dim, bool log) {
   const Tensor out = at::detail::empty(self.sizes(), self.dtype(), self.device());
   if (out.numel() == 0) return out;
   const Tensor values = around_dimension(at::detail::to_contiguous(self), dim);
+  if (!self.is_cpu()) {  // whose kernels read all types
+    run_kernel(softmax_kernels, self.device(), around_dimension(out, dim), values, 1, log);
+    return out;
+  }
   write_in_parts(around_dimension(out, dim), 2 * out.numel(), [&](const Part& part, const Tensor& to) {
     run_kernel_in_float32(softmax_kernels, self.device(), to, part(values), 1, log);
   });
@@ -34,6 +38,11 @@ Tensor _softmax_backward(const Tensor& grad_output, const Tensor& output, int64_
   if (grad_input.numel() == 0) return grad_input;
   const Tensor grads = around_dimension(at::detail::to_contiguous(grad_output), dim);
   const Tensor results = around_dimension(at::detail::to_contiguous(output), dim);
+  if (!output.is_cpu()) {
+    const Tensor to = around_dimension(grad_input, dim);
+    run_kernel(softmax_backward_kernels, output.device(), to, grads, results, 1, log);
+    return grad_input;
+  }
   write_in_parts(around_dimension(grad_input, dim), 3 * output.numel(), [&](const Part& part, const Tensor& to) {
     run_kernel_in_float32(softmax_backward_kernels, output.device(), to, part(grads), part(results), 1, log);
   });

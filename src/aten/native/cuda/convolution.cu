@@ -8,6 +8,7 @@
 #include <aten/native/Dimensions.h>
 #include <aten/native/cuda/ImplicitProduct.cuh>
 #include <aten/native/cuda/cudnn.h>
+#include <aten/native/cuda/depthwise.h>
 #include <aten/native/cuda/matmul.h>
 
 #include <algorithm>
@@ -225,6 +226,7 @@ int64_t pack_of(int64_t groups, int64_t rows) {
 
 void convolution_kernel(const Tensor& out, const Tensor& input, const Tensor& weight, const Tensor& bias,
                         IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation, int64_t groups) {
+  if (convolve_depthwise(out, input, weight, bias, stride, padding, dilation, groups, /*transposed=*/false)) return;
   if (convolve_by_cudnn(kTorchCudaConvolution, input, weight, out, stride, padding, dilation, groups)) {
     add_bias(out, bias);
     return;
@@ -251,6 +253,7 @@ void convolution_kernel(const Tensor& out, const Tensor& input, const Tensor& we
 // its own, of the elements that meet it.
 void convolution_transposed_kernel(const Tensor& out, const Tensor& input, const Tensor& weight, const Tensor& bias,
                                    IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation, int64_t groups) {
+  if (convolve_depthwise(out, input, weight, bias, stride, padding, dilation, groups, /*transposed=*/true)) return;
   if (convolve_by_cudnn(kTorchCudaImageGradient, out, weight, input, stride, padding, dilation, groups)) {
     add_bias(out, bias);
     return;
@@ -305,6 +308,7 @@ void convolution_weight_gradient_kernel(const Tensor& out, const Tensor& grad, c
     out.zero_();
     return;
   }
+  if (compute_depthwise_weight_gradient(out, grad, input, stride, padding, dilation, groups)) return;
   if (convolve_by_cudnn(kTorchCudaFilterGradient, input, out, grad, stride, padding, dilation, groups)) return;
   const Window window(stride, padding, dilation);
   const Tensor result = volumes(out);

@@ -3,6 +3,7 @@
 #include <aten/ATen.h>
 #include <aten/Kernels.h>
 #include <aten/native/cuda/Loops.cuh>
+#include <aten/native/cuda/transposed_copy.h>
 #include <c10/cuda/CUDAPinnedMemory.h>
 
 #include <cstring>
@@ -116,6 +117,7 @@ void copy_on_device(const TensorIterator& iter) {
     return;
   }
   if (iter.dtype(0) == iter.dtype(1)) {
+    if (copy_transposed(iter)) return;
     return dispatch_word(c10::element_size(iter.dtype(0)),
                          [&](auto word) { gpu_kernel(iter, move_functor<decltype(word)>()); });
   }

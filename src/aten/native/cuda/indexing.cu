@@ -3,10 +3,9 @@
 
 #include <aten/ATen.h>
 #include <aten/Kernels.h>
-#include <aten/Dispatch.h>
 #include <aten/EmptyTensor.h>
 #include <aten/native/cuda/Atomic.cuh>
-#include <aten/native/cuda/Launch.cuh>
+#include <aten/native/cuda/Rows.cuh>
 
 #include <cub/device/device_select.cuh>
 #include <thrust/iterator/counting_iterator.h>
@@ -25,18 +24,21 @@ void check_dims(const Tensor& self) {
   TORCH_CHECK(self.dim() <= kMaxDims, "indexing on CUDA takes at most ", kMaxDims, " dimensions, got ", self.dim());
 }
 
-// Element `index` of index-shape x rest-shape, as an element offset into `self`.
+// Word `index` of index-shape x rest-shape, as an offset of words into `self`. Words are elements, or, where the rest
+// lies side by side, as many bytes as memory moves at once.
 struct IndexedPlaces {
+  int word = 1;     // bytes
   int indices = 0;  // leading dimensions that are indexed
   int rest_dims = 0;
   int64_t rest = 1;
+  bool is_short = true;  // positions fit 32 bits
   const int64_t* index[kMaxDims];
   int64_t size[kMaxDims], stride[kMaxDims];
   int64_t rest_size[kMaxDims], rest_stride[kMaxDims];
 
   __device__ int64_t offset(int64_t position) const {
-    const int64_t entry = position / rest;
-    int64_t inside = position % rest;
+    const int64_t entry = quotient(position, rest, is_short);
+    int64_t inside = position - entry * rest;
     int64_t result = 0;
 #pragma unroll 1
     for (int i = 0; i < indices; ++i) {
@@ -46,18 +48,22 @@ struct IndexedPlaces {
       result += place * stride[i];
     }
 #pragma unroll 1
-    for (int dim = rest_dims - 1; dim >= 0; --dim) {
-      result += inside % rest_size[dim] * rest_stride[dim];
-      inside /= rest_size[dim];
+    for (int dim = rest_dims - 1; dim > 0; --dim) {
+      const int64_t outside = quotient(inside, rest_size[dim], is_short);
+      result += (inside - outside * rest_size[dim]) * rest_stride[dim];
+      inside = outside;
     }
-    return result;
+    return rest_dims > 0 ? result + inside * rest_stride[0] : result;
   }
 };
 
-// `holders` keeps contiguous copies of the indices alive until the kernel is queued.
-IndexedPlaces places_of(const Tensor& self, TensorList indices, std::vector<Tensor>& holders) {
+// `packed` has the places' elements one behind the other. `holders` keeps contiguous copies of the indices alive until
+// the kernel is queued.
+IndexedPlaces places_of(const Tensor& self, const Tensor& packed, TensorList indices, std::vector<Tensor>& holders) {
   check_dims(self);
   IndexedPlaces places;
+  places.word = static_cast<int>(self.element_size());
+  places.is_short = fits_32_bits(packed.numel());
   places.indices = static_cast<int>(indices.size());
   for (size_t i = 0; i < indices.size(); ++i) {
     holders.push_back(indices[i].contiguous());
@@ -66,10 +72,35 @@ IndexedPlaces places_of(const Tensor& self, TensorList indices, std::vector<Tens
     places.stride[i] = self.strides()[i];
   }
   for (int64_t dim = places.indices; dim < self.dim(); ++dim) {
-    places.rest_size[places.rest_dims] = self.sizes()[dim];
-    places.rest_stride[places.rest_dims++] = self.strides()[dim];
-    places.rest *= self.sizes()[dim];
+    const int64_t size = self.sizes()[dim], stride = self.strides()[dim];
+    places.rest *= size;
+    const int last = places.rest_dims - 1;
+    if (last >= 0 && places.rest_stride[last] == size * stride) {  // one row with those before
+      places.rest_size[last] *= size;
+      places.rest_stride[last] = stride;
+      continue;
+    }
+    places.rest_size[places.rest_dims] = size;
+    places.rest_stride[places.rest_dims++] = stride;
   }
+  return places;
+}
+
+// Where each entry's rest is one row of neighbours: words of up to 16 bytes, which they all are multiples of.
+IndexedPlaces with_wide_words(IndexedPlaces places, const Tensor& self, const Tensor& packed) {
+  if (places.rest_dims != 1 || places.rest_stride[0] != 1) return places;
+  const auto divides = [&](int64_t elements) {
+    bool is = places.rest % elements == 0;
+    for (int i = 0; i < places.indices; ++i) is = is && places.stride[i] % elements == 0;
+    for (const Tensor& tensor : {self, packed})
+      is = is && reinterpret_cast<uintptr_t>(tensor.data_ptr()) % (elements * places.word) == 0;
+    return is;
+  };
+  int64_t elements = 1;
+  while (elements * 2 * places.word <= 16 && divides(elements * 2)) elements *= 2;
+  places.word *= static_cast<int>(elements);
+  places.rest = places.rest_size[0] = places.rest / elements;
+  for (int i = 0; i < places.indices; ++i) places.stride[i] /= elements;
   return places;
 }
 
@@ -77,14 +108,16 @@ template <typename Word>
 void read_places(const Tensor& out, const Tensor& self, const IndexedPlaces& places) {
   Word* result = static_cast<Word*>(out.data_ptr());
   const Word* in = static_cast<const Word*>(self.data_ptr());
-  for_each_index(out.numel(), [=] __device__(int64_t position) { result[position] = in[places.offset(position)]; });
+  const int64_t words = static_cast<int64_t>(out.nbytes() / sizeof(Word));
+  for_each_index(words, [=] __device__(int64_t position) { result[position] = in[places.offset(position)]; });
 }
 
 template <typename Word>
 void write_places(const Tensor& self, const Tensor& values, const IndexedPlaces& places) {
   Word* out = static_cast<Word*>(self.data_ptr());
   const Word* in = static_cast<const Word*>(values.data_ptr());
-  for_each_index(values.numel(), [=] __device__(int64_t position) { out[places.offset(position)] = in[position]; });
+  const int64_t words = static_cast<int64_t>(values.nbytes() / sizeof(Word));
+  for_each_index(words, [=] __device__(int64_t position) { out[places.offset(position)] = in[position]; });
 }
 
 template <typename T>
@@ -100,6 +133,7 @@ void add_to_places(const Tensor& self, const Tensor& values, const IndexedPlaces
 struct CrossPlaces {
   int dims = 0;
   int dim = 0;
+  bool is_short = true;  // positions fit 32 bits
   int64_t far_size = 1;
   int64_t size[kMaxDims], index_stride[kMaxDims], near_stride[kMaxDims], far_stride[kMaxDims];
   const int64_t* index = nullptr;
@@ -109,8 +143,9 @@ struct CrossPlaces {
     int64_t index_offset = 0;
 #pragma unroll 1
     for (int i = dims - 1; i >= 0; --i) {
-      const int64_t here = position % size[i];
-      position /= size[i];
+      const int64_t before = i > 0 ? quotient(position, size[i], is_short) : 0;
+      const int64_t here = position - before * size[i];
+      position = before;
       index_offset += here * index_stride[i];
       near += here * near_stride[i];
       if (i != dim) far += here * far_stride[i];
@@ -127,6 +162,7 @@ CrossPlaces cross_places(const Tensor& near, const Tensor& far, const Tensor& in
   places.dims = static_cast<int>(index.dim());
   places.dim = static_cast<int>(dim);
   places.index = index.data_ptr<int64_t>();
+  places.is_short = fits_32_bits(index.numel());
   if (index.dim() == 0) {  // a 0-dim tensor is indexed as if it had one dimension of size 1
     places.dims = 1;
     places.size[0] = 1;
@@ -184,16 +220,45 @@ struct ScatterReduce {
   }
 };
 
+__global__ void __launch_bounds__(kThreads) count_flags(int64_t n, const bool* flags, int64_t* count) {
+  __shared__ int64_t shared[kWarp];
+  // 16 bytes at once, and one each of those before and behind them.
+  const auto gap = static_cast<int64_t>((16 - reinterpret_cast<uintptr_t>(flags) % 16) % 16);
+  const int64_t packs = n > gap ? (n - gap) / 16 : 0;
+  const int64_t own = blockIdx.x * int64_t{blockDim.x} + threadIdx.x;
+  const int64_t single = own < gap ? own : own + packs * 16;
+  int64_t found = single < n && flags[single] ? 1 : 0;
+  for (int64_t i = own; i < packs; i += int64_t{blockDim.x} * gridDim.x) {
+    const auto pack = read_neighbours<16>(flags + gap + i * 16);
+#pragma unroll
+    for (int j = 0; j < 16; ++j) found += pack.values[j] ? 1 : 0;
+  }
+  found = block_reduce(found, int64_t{0}, [](int64_t a, int64_t b) { return a + b; }, shared);
+  if (threadIdx.x == 0 && found > 0)
+    atomicAdd(reinterpret_cast<unsigned long long*>(count), static_cast<unsigned long long>(found));
+}
+
 struct IsTrue {
   __host__ __device__ bool operator()(bool x) const { return x; }
 };
 
-// The linear positions of true elements of contiguous `flags`, in order.
+// How many of contiguous `flags` are true, which the host waits for.
+int64_t count_true(const Tensor& flags) {
+  const Tensor count = at::zeros({1}, TensorOptions(kLong).device(flags.device()));
+  const int64_t n = flags.numel();
+  const bool* flag = static_cast<const bool*>(flags.data_ptr());
+  launch(count_flags, grid_for(n / 16 + 1), kThreads, n, flag, count.data_ptr<int64_t>());
+  return count.item<int64_t>();
+}
+
+// The linear positions of true elements of contiguous `flags`, in order: of both passes the second one writes, into as
+// much memory as they need.
 Tensor true_positions(const Tensor& flags) {
   const cudaStream_t stream = c10::cuda::current_stream();
   const int64_t n = flags.numel();
   const TensorOptions options = TensorOptions(kLong).device(flags.device());
-  Tensor positions = at::empty({n}, options);
+  Tensor positions = at::empty({count_true(flags)}, options);
+  if (positions.numel() == 0) return positions;
   Tensor count = at::empty({1}, options);
   const thrust::counting_iterator<int64_t> numbers(0);
   const auto chosen = thrust::make_transform_iterator(static_cast<const bool*>(flags.data_ptr()), IsTrue());
@@ -205,7 +270,7 @@ Tensor true_positions(const Tensor& flags) {
   run(nullptr);
   const c10::DataPtr workspace = c10::get_backend(kCUDA).allocator()->allocate(bytes);
   run(workspace.get());
-  return positions.narrow(0, 0, count.item<int64_t>());
+  return positions;
 }
 
 struct Sizes {
@@ -233,9 +298,9 @@ void write_coordinates(const Tensor& out, const Tensor& positions, const Tensor&
 void index_kernel(const Tensor& out, const Tensor& self, TensorList indices) {
   if (out.numel() == 0) return;
   std::vector<Tensor> holders;
-  const IndexedPlaces places = places_of(self, indices, holders);
   Tensor packed = out.is_contiguous() ? out : at::empty(out.sizes(), out.options());
-  dispatch_word(self.element_size(), [&](auto word) { read_places<decltype(word)>(packed, self, places); });
+  const IndexedPlaces places = with_wide_words(places_of(self, packed, indices, holders), self, packed);
+  dispatch_word(places.word, [&](auto word) { read_places<decltype(word)>(packed, self, places); });
   if (!packed.is_same(out)) Tensor(out).copy_(packed);
 }
 
@@ -248,10 +313,12 @@ void index_put_kernel(const Tensor& self, TensorList indices, const Tensor& valu
     return;
   }
   std::vector<Tensor> holders;
-  const IndexedPlaces places = places_of(self, indices, holders);
   const Tensor packed = values.contiguous();
-  if (!accumulate)
-    return dispatch_word(self.element_size(), [&](auto word) { write_places<decltype(word)>(self, packed, places); });
+  const IndexedPlaces places = places_of(self, packed, indices, holders);
+  if (!accumulate) {
+    const IndexedPlaces wide = with_wide_words(places, self, packed);
+    return dispatch_word(wide.word, [&](auto word) { write_places<decltype(word)>(self, packed, wide); });
+  }
   dispatch_stored_types(self.dtype(), "index_put_", [&](auto tag) {
     add_to_places<typename decltype(tag)::type>(self, packed, places);
   });
@@ -289,6 +356,10 @@ void nonzero_kernel(Tensor& out, const Tensor& self) {
   Tensor positions = at::empty({0}, TensorOptions(kLong).device(self.device()));
   if (self.numel() > 0)
     positions = true_positions((self.dtype() == kBool ? self : at::ne(self, Scalar(0))).contiguous());
+  if (self.dim() == 1) {
+    out = positions.unsqueeze(0).transpose(0, 1);
+    return;
+  }
   out = at::empty({self.dim(), positions.numel()}, positions.options()).transpose(0, 1);
   if (out.numel() > 0) write_coordinates(out, positions, self);
 }

@@ -153,17 +153,13 @@ Tensor col2im_backward(const Tensor& grad, IntArrayRef sizes, IntArrayRef kernel
 Tensor constant_pad_nd_backward(const Tensor& grad, IntArrayRef pad);
 // `mean` and `invstd` are those that the forward saved; with create_graph they are computed again,
 // as functions of input.
-Tensor batch_norm_input_backward(const Tensor& grad, const Tensor& input, const Tensor& weight, const Tensor& mean,
-                                 const Tensor& invstd, bool training, double eps);
-Tensor batch_norm_weight_backward(const Tensor& grad, const Tensor& input, const Tensor& mean, const Tensor& invstd,
-                                  bool training, double eps);
-Tensor batch_norm_bias_backward(const Tensor& grad);
-Tensor group_norm_input_backward(const std::vector<Tensor>& grads, const Tensor& input, const Tensor& weight,
-                                 const Tensor& mean, const Tensor& invstd, int64_t batch, int64_t channels,
-                                 int64_t elements, int64_t groups, double eps);
-Tensor group_norm_weight_backward(const Tensor& grad, const Tensor& input, const Tensor& mean, const Tensor& invstd,
-                                  int64_t batch, int64_t channels, int64_t elements, int64_t groups, double eps);
-Tensor group_norm_bias_backward(const Tensor& grad, int64_t batch, int64_t channels, int64_t elements);
+// The gradients of input, weight and bias, those that are wanted.
+std::vector<Tensor> batch_norm_backward(const Tensor& grad, const Tensor& input, const Tensor& weight,
+                                        const Tensor& mean, const Tensor& invstd, bool training, double eps,
+                                        bool of_input, bool of_weights);
+std::vector<Tensor> group_norm_backward(const std::vector<Tensor>& grads, const Tensor& input, const Tensor& weight,
+                                        const Tensor& mean, const Tensor& invstd, int64_t batch, int64_t channels,
+                                        int64_t elements, int64_t groups, double eps, bool of_input, bool of_weights);
 Tensor normalize_rows_input_backward(const Tensor& grad, const Tensor& input, at::IntArrayRef normalized_shape,
                                      const Tensor& weight, const Tensor& mean, const Tensor& scale, double eps,
                                      bool centered);

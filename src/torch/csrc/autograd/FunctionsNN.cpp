@@ -168,23 +168,28 @@ Normalised normalise(const Tensor& input, const Tensor& mean, const Tensor& invs
 
 }  // namespace
 
-Tensor batch_norm_input_backward(const Tensor& grad, const Tensor& input, const Tensor& weight, const Tensor& mean,
-                                 const Tensor& invstd, bool training, double eps) {
-  if (!c10::GradMode::is_enabled()) return at::_batch_norm_input_gradient(grad, input, weight, mean, invstd, training);
+std::vector<Tensor> batch_norm_backward(const Tensor& grad, const Tensor& input, const Tensor& weight,
+                                        const Tensor& mean, const Tensor& invstd, bool training, double eps,
+                                        bool of_input, bool of_weights) {
+  if (!c10::GradMode::is_enabled()) {
+    auto [grad_input, grad_weight, grad_bias] =
+        at::_batch_norm_gradients(grad, input, weight, mean, invstd, training, of_input, of_weights);
+    return {std::move(grad_input), std::move(grad_weight), std::move(grad_bias)};
+  }
+  std::vector<Tensor> gradients(3);
   const Normalised x = normalise(input, mean, invstd, training, eps);
-  const Tensor weighted = weight.defined() ? grad * along_channels(weight, grad) : grad;
-  if (!training) return weighted * x.invstd;
   const std::vector<int64_t> dims = all_but_channels(input);
-  return (weighted - weighted.mean(dims, true) - x.values * (weighted * x.values).mean(dims, true)) * x.invstd;
+  if (of_weights) {
+    gradients[1] = (grad * x.values).sum(dims);
+    gradients[2] = grad.sum(dims);
+  }
+  if (!of_input) return gradients;
+  const Tensor weighted = weight.defined() ? grad * along_channels(weight, grad) : grad;
+  gradients[0] =
+      training ? (weighted - weighted.mean(dims, true) - x.values * (weighted * x.values).mean(dims, true)) * x.invstd
+               : weighted * x.invstd;
+  return gradients;
 }
-
-Tensor batch_norm_weight_backward(const Tensor& grad, const Tensor& input, const Tensor& mean, const Tensor& invstd,
-                                  bool training, double eps) {
-  if (!c10::GradMode::is_enabled()) return at::_batch_norm_weight_gradient(grad, input, mean, invstd);
-  return (grad * normalise(input, mean, invstd, training, eps).values).sum(all_but_channels(input));
-}
-
-Tensor batch_norm_bias_backward(const Tensor& grad) { return grad.sum(all_but_channels(grad)); }
 
 namespace {
 
@@ -202,12 +207,6 @@ std::vector<int64_t> dims_between(int64_t first, int64_t last) {
   return dims;
 }
 
-bool has_row_kernels(const Tensor& input) { return !c10::GradMode::is_enabled() && input.device().is_cpu(); }
-
-}  // namespace
-
-namespace {
-
 // As (batch, channels, ...), which it mostly is already.
 Tensor with_channels(const Tensor& input, int64_t batch, int64_t channels, int64_t elements) {
   const bool has_them = input.dim() >= 2 && input.sizes()[0] == batch && input.sizes()[1] == channels;
@@ -216,17 +215,32 @@ Tensor with_channels(const Tensor& input, int64_t batch, int64_t channels, int64
 
 }  // namespace
 
-Tensor group_norm_input_backward(const std::vector<Tensor>& grads, const Tensor& input, const Tensor& weight,
-                                 const Tensor& mean, const Tensor& invstd, int64_t batch, int64_t channels,
-                                 int64_t elements, int64_t groups, double eps) {
-  const bool is_of_result = grads[0].defined() && !grads[1].defined() && !grads[2].defined();
-  if (is_of_result && !c10::GradMode::is_enabled()) {
-    const Tensor images = with_channels(input, batch, channels, elements);
-    const Tensor grad = with_channels(grads[0], batch, channels, elements);
-    return at::_batch_norm_input_gradient(grad, images, weight, mean, invstd, true).reshape(input.sizes());
+std::vector<Tensor> group_norm_backward(const std::vector<Tensor>& grads, const Tensor& input, const Tensor& weight,
+                                        const Tensor& mean, const Tensor& invstd, int64_t batch, int64_t channels,
+                                        int64_t elements, int64_t groups, double eps, bool of_input, bool of_weights) {
+  std::vector<Tensor> gradients(3);
+  of_weights = of_weights && grads[0].defined();
+  if (grads[0].defined() && !c10::GradMode::is_enabled()) {
+    const bool is_of_result = !grads[1].defined() && !grads[2].defined();
+    const auto [grad_input, grad_weight, grad_bias] = at::_batch_norm_gradients(
+        with_channels(grads[0], batch, channels, elements), with_channels(input, batch, channels, elements), weight,
+        mean, invstd, /*training=*/true, of_input && is_of_result, of_weights);
+    gradients[1] = grad_weight;
+    gradients[2] = grad_bias;
+    of_weights = false;
+    if (of_input && is_of_result) gradients[0] = grad_input.reshape(input.sizes());
+    of_input = of_input && !is_of_result;
   }
+  if (!of_input && !of_weights) return gradients;
   const std::vector<int64_t> sizes{batch, groups, channels / groups * elements};
   const Normalised x = normalise_rows(input.reshape(sizes), {2}, eps, true);
+  if (of_weights) {
+    const Tensor grad = with_channels(grads[0], batch, channels, elements);
+    const std::vector<int64_t> dims = all_but_channels(grad);
+    gradients[1] = (grad * x.values.reshape(grad.sizes())).sum(dims);
+    gradients[2] = grad.sum(dims);
+  }
+  if (!of_input) return gradients;
   Tensor slopes = at::zeros_like(x.values);
   if (grads[0].defined()) {
     const Tensor grad = grads[0].reshape({batch, channels, elements});
@@ -237,28 +251,15 @@ Tensor group_norm_input_backward(const std::vector<Tensor>& grads, const Tensor&
   if (grads[1].defined()) slopes = slopes + grads[1].reshape({batch, groups, 1}) / count;
   if (grads[2].defined())
     slopes = slopes - grads[2].reshape({batch, groups, 1}) * x.values * x.invstd * x.invstd / count;
-  return slopes.reshape(input.sizes());
-}
-
-Tensor group_norm_weight_backward(const Tensor& grad, const Tensor& input, const Tensor& mean, const Tensor& invstd,
-                                  int64_t batch, int64_t channels, int64_t elements, int64_t groups, double eps) {
-  if (!grad.defined()) return {};
-  const Tensor slopes = with_channels(grad, batch, channels, elements);
-  const Tensor images = with_channels(input, batch, channels, elements);
-  if (!c10::GradMode::is_enabled()) return at::_batch_norm_weight_gradient(slopes, images, mean, invstd);
-  const Tensor rows = input.reshape({batch, groups, channels / groups * elements});
-  const Tensor values = normalise_rows(rows, {2}, eps, true).values;
-  return (slopes * values.reshape(images.sizes())).sum(all_but_channels(images));
-}
-
-Tensor group_norm_bias_backward(const Tensor& grad, int64_t batch, int64_t channels, int64_t elements) {
-  return grad.defined() ? batch_norm_bias_backward(with_channels(grad, batch, channels, elements)) : grad;
+  gradients[0] = slopes.reshape(input.sizes());
+  return gradients;
 }
 
 Tensor normalize_rows_input_backward(const Tensor& grad, const Tensor& input, at::IntArrayRef normalized_shape,
                                      const Tensor& weight, const Tensor& mean, const Tensor& scale, double eps,
                                      bool centered) {
-  if (has_row_kernels(input)) return at::_normalize_rows_gradient(grad, input, weight, mean, scale, centered);
+  if (!c10::GradMode::is_enabled())
+    return at::_normalize_rows_gradient(grad, input, weight, mean, scale, centered);
   const std::vector<int64_t> dims =
       dims_between(input.dim() - static_cast<int64_t>(normalized_shape.size()), input.dim());
   const Normalised x = normalise_rows(input, dims, eps, centered);
@@ -269,7 +270,8 @@ Tensor normalize_rows_input_backward(const Tensor& grad, const Tensor& input, at
 
 Tensor normalize_rows_weight_backward(const Tensor& grad, const Tensor& input, at::IntArrayRef normalized_shape,
                                       const Tensor& mean, const Tensor& scale, double eps, bool centered) {
-  if (has_row_kernels(input)) return at::_normalize_rows_weight_gradient(grad, input, normalized_shape, mean, scale);
+  if (!c10::GradMode::is_enabled())
+    return at::_normalize_rows_weight_gradient(grad, input, normalized_shape, mean, scale);
   const int64_t leading = input.dim() - static_cast<int64_t>(normalized_shape.size());
   const Tensor product = grad * normalise_rows(input, dims_between(leading, input.dim()), eps, centered).values;
   return leading == 0 ? product : product.sum(dims_between(0, leading));
