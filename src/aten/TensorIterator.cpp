@@ -7,6 +7,16 @@
 
 namespace at {
 
+namespace {
+
+// Whether CUDA's kernels take `memory` for numbers of `dtype`: those with inputs (native/cuda/Loops.cuh, Reduce.cuh)
+// widen halves on their way in, and round on the way out.
+bool is_widened_by_kernels(Device device, ScalarType memory, ScalarType dtype) {
+  return device.is_cuda() && c10::is_reduced_floating_type(memory) && dtype == kFloat;
+}
+
+}  // namespace
+
 TensorIterator::TensorIterator(const TensorIteratorConfig& config)
     : count_(config.count_), outputs_(config.outputs_), is_reduction_(config.is_reduction_) {
   for (int i = 0; i < count_; ++i) {
@@ -84,7 +94,7 @@ bool TensorIterator::try_fast_path(const TensorIteratorConfig& config) {
   if (model == nullptr) return false;
   const ScalarType dtype = model->dtype();
   const ScalarType computing = c10::computing_type(dtype);
-  if (computing != dtype && !model->device().is_cpu()) return false;
+  if (computing != dtype && !model->device().is_cpu() && !model->device().is_cuda()) return false;
   if (config.integers_to_float_ && !c10::is_floating_or_complex_type(dtype)) return false;
   for (int i = 1; has_numbers && i < count_; ++i) {
     const TensorImpl* input = operands_[i].input->impl();
@@ -262,7 +272,8 @@ void TensorIterator::cast_inputs(const TensorIteratorConfig& config) {
     }
     if (in_memory) {
       set_number(i, config);
-    } else if (device_.is_cpu()) {  // reductions read through ReducePlan, which converts, too
+    } else if (device_.is_cpu() ||  // reductions read through ReducePlan, which converts, too
+               is_widened_by_kernels(device_, given.dtype(), operand.dtype)) {
       convert_rows_of(operand, given.dtype());
     } else {
       operand.temporary = detail::to_dtype(given, operand.dtype);
@@ -337,7 +348,8 @@ void TensorIterator::make_outputs(const DimVector& order) {
       // Without gaps either way: the same storage holds it.
       out.impl()->set_sizes_and_strides(shape_, result_strides(order), out.storage_offset());
     }
-    if (out.dtype() != operand.dtype && can_convert_rows()) {
+    const bool is_widened = outputs_ < count_ && is_widened_by_kernels(device_, out.dtype(), operand.dtype);
+    if (out.dtype() != operand.dtype && (can_convert_rows() || is_widened)) {
       convert_rows_of(operand, out.dtype());
     } else if (out.dtype() != operand.dtype) {
       operand.temporary = out.is_non_overlapping_and_dense()

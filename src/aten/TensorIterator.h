@@ -124,7 +124,9 @@ class TORCH_API TensorIterator {
   DeviceType device_type() const { return device_.type(); }
   // The dtype that inputs (but fixed ones) and outputs (but those declared with their own) have inside the kernel: of
   // operands in float16 or bfloat16, float. On the CPU element-wise operands are brought to it row by row, inside the
-  // loops below: data() and strides() tell of memory, which a kernel without loops asks only of reductions.
+  // loops below: data() and strides() tell of memory, which a kernel without loops asks only of reductions. CUDA's
+  // kernels of iterators with inputs widen float16 and bfloat16 themselves, and round to them: there tensor().dtype()
+  // is that of memory. Operands of other types, and on other devices, are temporary tensors of the kernel's dtype.
   ScalarType common_dtype() const { return common_dtype_; }
   ScalarType dtype(int operand = 0) const { return operands_[operand].dtype; }
   int64_t element_size(int operand) const { return static_cast<int64_t>(c10::element_size(dtype(operand))); }

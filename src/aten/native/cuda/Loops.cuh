@@ -4,10 +4,11 @@
 // A...) const` when it changes some outputs only.
 //
 // Numbers that live in host memory (the 2 of `x + 2`) travel as kernel arguments instead of being copied to the device.
+// Operands that a functor takes as float may be float16 or bfloat16 in memory.
 
 #include <aten/Dispatch.h>
 #include <aten/TensorIterator.h>
-#include <aten/native/cuda/Launch.cuh>
+#include <aten/native/cuda/Operands.cuh>
 
 #include <algorithm>
 #include <cstdint>
@@ -18,90 +19,21 @@
 
 namespace at::native::cuda {
 
-template <typename Member>
-struct SignatureOf;
-template <typename Functor, typename R, typename... A>
-struct SignatureOf<R (Functor::*)(A...) const> {
-  using Result = R;
-  using Arguments = std::tuple<A...>;
-  static constexpr int arity = sizeof...(A);
-  static constexpr size_t largest = std::max({sizeof(R), sizeof(A)...});
-  static constexpr bool updates = false;
-};
-template <typename Functor, typename R, typename... A>
-struct SignatureOf<void (Functor::*)(R&, A...) const> {
-  using Result = R;
-  using Arguments = std::tuple<A...>;
-  static constexpr int arity = sizeof...(A);
-  static constexpr size_t largest = std::max({sizeof(R), sizeof(A)...});
-  static constexpr bool updates = true;
-};
-template <typename Functor>
-using Signature = SignatureOf<decltype(&Functor::operator())>;
-
-// x < 0, without a warning about types that never are.
-template <typename T>
-__device__ bool is_negative(T x) {
-  if constexpr (std::is_signed_v<T>) return x < T{0};
-  else return false;
-}
-
-// Where element `index` of each operand is. Dimension 0 is the fastest.
-template <int N>
-struct Offsets {
-  static constexpr int kMaxDims = 12;
-  int ndim = 0;
-  uint32_t sizes[kMaxDims];
-  uint32_t strides[kMaxDims][N];
-
-  explicit Offsets(const TensorIterator& iter) : ndim(iter.ndim()) {
-    TORCH_CHECK(ndim <= kMaxDims, "CUDA kernels take at most ", kMaxDims, " dimensions that cannot be merged, got ",
-                ndim);
-    for (int dim = 0; dim < ndim; ++dim) {
-      sizes[dim] = static_cast<uint32_t>(iter.shape()[dim]);
-      for (int i = 0; i < N; ++i) strides[dim][i] = static_cast<uint32_t>(iter.strides(i)[dim]);
-    }
-  }
-
-  __device__ void get(uint32_t index, uint32_t (&offsets)[N]) const {
-#pragma unroll
-    for (int i = 0; i < N; ++i) offsets[i] = 0;
-#pragma unroll 1  // here and elsewhere: unrolled, divisions are most of a kernel, and of the time to compile it
-    for (int dim = 0; dim < ndim; ++dim) {
-      const uint32_t rest = dim + 1 == ndim ? 0 : index / sizes[dim];
-      const uint32_t here = index - rest * sizes[dim];
-#pragma unroll
-      for (int i = 0; i < N; ++i) offsets[i] += here * strides[dim][i];
-      index = rest;
-    }
-  }
-};
-
-// Operands as the kernel sees them. `number` holds the value of a host scalar in the argument's own type.
-template <int N>
-struct Pointers {
-  char* data[N];
-  struct alignas(16) Number {
-    unsigned char bytes[16];
-  } number[N] = {};
-  bool is_number[N] = {};
-};
-
-template <typename T, int N>
-__device__ T load(const Pointers<N>& pointers, int operand, uint32_t byte_offset) {
-  const void* source = pointers.is_number[operand] ? static_cast<const void*>(&pointers.number[operand])
-                                                   : static_cast<const void*>(pointers.data[operand] + byte_offset);
-  return *static_cast<const T*>(source);
-}
-
 template <typename Functor, int N, size_t... I>
 __device__ void apply(const Functor& functor, const Pointers<N>& pointers, const uint32_t (&offsets)[N],
                       std::index_sequence<I...>) {
+  using R = typename Signature<Functor>::Result;
   using Arguments = typename Signature<Functor>::Arguments;
-  auto& out = *reinterpret_cast<typename Signature<Functor>::Result*>(pointers.data[0] + offsets[0]);
-  if constexpr (Signature<Functor>::updates)
-    functor(out, load<std::tuple_element_t<I, Arguments>>(pointers, I + 1, offsets[I + 1])...);
-  else out = functor(load<std::tuple_element_t<I, Arguments>>(pointers, I + 1, offsets[I + 1])...);
+  char* target = pointers.data[0] + offsets[0];
+  if constexpr (Signature<Functor>::updates) {
+    static_assert(!Signature<Functor>::has_floats, "what is changed in place is not rounded");
+    functor(*reinterpret_cast<R*>(target),
+            load<std::tuple_element_t<I, Arguments>>(pointers, I + 1, offsets[I + 1])...);
+  } else {
+    const R result = functor(load<std::tuple_element_t<I, Arguments>>(pointers, I + 1, offsets[I + 1])...);
+    if constexpr (std::is_same_v<R, float>) store_float(target, result, pointers.format[0]);
+    else *reinterpret_cast<R*>(target) = result;
+  }
 }
 
 template <typename Functor, int N>
@@ -119,28 +51,6 @@ __global__ void __launch_bounds__(kThreads)
 template <typename Functor>
 inline constexpr uint32_t kPackSize = std::clamp<size_t>(16 / Signature<Functor>::largest, 1, 4);
 
-template <typename T, uint32_t kSize>
-struct alignas(sizeof(T) * kSize) Pack {
-  T values[kSize];
-};
-
-// Elements first, first + 1, ... of a contiguous operand. Only `count` of them exist; behind the last one, zeros.
-template <typename T, uint32_t kSize, int N>
-__device__ Pack<T, kSize> load_pack(const Pointers<N>& pointers, int operand, uint32_t first, uint32_t count) {
-  Pack<T, kSize> pack;
-  if (pointers.is_number[operand]) {
-    const T number = *reinterpret_cast<const T*>(&pointers.number[operand]);
-#pragma unroll
-    for (uint32_t i = 0; i < kSize; ++i) pack.values[i] = number;
-    return pack;
-  }
-  const char* source = pointers.data[operand] + first * sizeof(T);
-  if (count >= kSize) return *reinterpret_cast<const Pack<T, kSize>*>(source);
-#pragma unroll
-  for (uint32_t i = 0; i < kSize; ++i) pack.values[i] = i < count ? reinterpret_cast<const T*>(source)[i] : T{};
-  return pack;
-}
-
 template <typename Functor, typename R, uint32_t kSize, typename... A>
 __device__ void compute_pack(const Functor& functor, Pack<R, kSize>& out, const Pack<A, kSize>&... in) {
 #pragma unroll
@@ -151,32 +61,79 @@ __device__ void compute_pack(const Functor& functor, Pack<R, kSize>& out, const 
 }
 
 template <typename Functor, int N, size_t... I>
-__device__ void apply_to_pack(const Functor& functor, const Pointers<N>& pointers, uint32_t first, uint32_t count,
-                              std::index_sequence<I...>) {
+__device__ void apply_to_pack(const Functor& functor, const Pointers<N>& pointers, const uint32_t (&offsets)[N],
+                              uint32_t count, std::index_sequence<I...>) {
   using R = typename Signature<Functor>::Result;
   using Arguments = typename Signature<Functor>::Arguments;
   constexpr uint32_t kSize = kPackSize<Functor>;
   Pack<R, kSize> out;
-  if constexpr (Signature<Functor>::updates) out = load_pack<R, kSize>(pointers, 0, first, count);
-  compute_pack(functor, out, load_pack<std::tuple_element_t<I, Arguments>, kSize>(pointers, I + 1, first, count)...);
-  char* target = pointers.data[0] + first * sizeof(R);
-  if (count >= kSize) {
-    *reinterpret_cast<Pack<R, kSize>*>(target) = out;
-    return;
-  }
-#pragma unroll
-  for (uint32_t i = 0; i < kSize; ++i) {
-    if (i < count) reinterpret_cast<R*>(target)[i] = out.values[i];
+  if constexpr (Signature<Functor>::updates) out = load_pack<R, kSize>(pointers, 0, offsets[0], count);
+  compute_pack(functor, out,
+               load_pack<std::tuple_element_t<I, Arguments>, kSize>(pointers, I + 1, offsets[I + 1], count)...);
+  store_pack(pointers.data[0] + offsets[0], out, count);
+}
+
+// Operands whose fastest dimension has no gaps, or one element that repeats; each aligned to its packs, of which rows
+// are whole numbers, if there are several.
+template <typename Functor, int N>
+__global__ void __launch_bounds__(kThreads)
+    packed_loop(uint32_t n, uint32_t packs, Functor functor, Pointers<N> pointers, Offsets<N> where) {
+  for (uint32_t pack = blockIdx.x * blockDim.x + threadIdx.x; pack < packs; pack += blockDim.x * gridDim.x) {
+    const uint32_t first = pack * kPackSize<Functor>;
+    uint32_t offsets[N];
+    where.get(first, offsets);
+    apply_to_pack(functor, pointers, offsets, n - first, std::make_index_sequence<N - 1>());
   }
 }
 
-// Operands without gaps, each aligned to its packs.
+template <typename Functor, int N, size_t... I>
+__device__ void apply_to_halves(const Functor& functor, const Pointers<N>& pointers, uint32_t (&offsets)[N],
+                                uint32_t size, uint32_t count, std::index_sequence<I...>) {
+  using R = typename Signature<Functor>::Result;
+  using Arguments = typename Signature<Functor>::Arguments;
+  FloatNeighbours in[N];
+  const auto load_if_float = [&](auto zero, int operand) {
+    if constexpr (std::is_same_v<decltype(zero), float>)
+      in[operand].load_from(pointers, operand, offsets[operand], size, count);
+  };
+  const auto widen_if_float = [&](auto zero, int operand) {
+    if constexpr (std::is_same_v<decltype(zero), float>) in[operand].widen(pointers, operand);
+  };
+  (load_if_float(std::tuple_element_t<I, Arguments>{}, I + 1), ...);  // all are on their way before one is waited for
+  (widen_if_float(std::tuple_element_t<I, Arguments>{}, I + 1), ...);
+  [[maybe_unused]] float results[8];
+#pragma unroll 1
+  for (uint32_t done = 0; done < size; done += 4) {
+    const uint32_t left = count > done ? count - done : 0;
+    Pack<R, 4> out;
+    compute_pack(functor, out,
+                 take_four<std::tuple_element_t<I, Arguments>>(in[I + 1], pointers, I + 1, offsets[I + 1], done,
+                                                               left)...);
+    if constexpr (std::is_same_v<R, float>) {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        if (done == 0) results[i] = out.values[i];
+        else results[i + 4] = out.values[i];
+      }
+    } else {
+      store_pack(pointers.data[0] + offsets[0] + done * sizeof(R), out, left);
+    }
+  }
+  if constexpr (std::is_same_v<R, float>)
+    store_words(pointers.data[0] + offsets[0], results, pointers.format[0], size, count);
+}
+
+// packed_loop where float stands for formats of 16 bits, too. `size` is the number of neighbours that a thread computes
+// together: eight where all of them have 16 bits, else four.
 template <typename Functor, int N>
-__global__ void __launch_bounds__(kThreads)
-    packed_loop(uint32_t n, uint32_t packs, Functor functor, Pointers<N> pointers) {
+__global__ void __launch_bounds__(kThreads) packed_halves_loop(uint32_t n, uint32_t packs, uint32_t size,
+                                                               Functor functor, Pointers<N> pointers,
+                                                               Offsets<N> where) {
   for (uint32_t pack = blockIdx.x * blockDim.x + threadIdx.x; pack < packs; pack += blockDim.x * gridDim.x) {
-    const uint32_t first = pack * kPackSize<Functor>;
-    apply_to_pack(functor, pointers, first, n - first, std::make_index_sequence<N - 1>());
+    const uint32_t first = pack * size;
+    uint32_t offsets[N];
+    where.get(first, offsets);
+    apply_to_halves(functor, pointers, offsets, size, n - first, std::make_index_sequence<N - 1>());
   }
 }
 
@@ -204,35 +161,79 @@ void read_numbers(const TensorIterator& iter, Pointers<N>& pointers, std::index_
   (read(std::integral_constant<int, I + 1>(), std::tuple_element_t<I, typename Signature<Functor>::Arguments>{}), ...);
 }
 
-// Whether packed_loop can do it.
-template <typename Functor, int N>
-bool is_packed(const TensorIterator& iter, const Pointers<N>& pointers) {
-  if (iter.ndim() > 1) return false;
+// Whether operands lie as packed_loop has them, in packs of `size`.
+template <int N>
+bool is_packed(const TensorIterator& iter, const Pointers<N>& pointers, uint32_t size) {
+  if (iter.ndim() > 1 && iter.shape()[0] % size != 0) return false;
   for (int i = 0; i < N; ++i) {
-    if (pointers.is_number[i]) continue;
-    if (iter.ndim() == 1 && iter.strides(i)[0] != iter.element_size(i)) return false;
-    if (reinterpret_cast<uintptr_t>(pointers.data[i]) % (iter.element_size(i) * kPackSize<Functor>) != 0) return false;
+    if (pointers.repeats[i] && i > 0) continue;
+    const int64_t bytes = std::min<int64_t>(16, size_in_memory(iter, i) * size);
+    if (iter.ndim() > 0 && iter.strides(i)[0] != size_in_memory(iter, i)) return false;
+    if (reinterpret_cast<uintptr_t>(pointers.data[i]) % bytes != 0) return false;
+    for (int dim = 1; dim < iter.ndim(); ++dim) {
+      if (iter.strides(i)[dim] % bytes != 0) return false;
+    }
   }
   return true;
+}
+
+// Fills in the formats of the operands that are floats to the functor; whether one has 16 bits.
+template <typename Functor, int N, size_t... I>
+bool read_formats(const TensorIterator& iter, Pointers<N>& pointers, std::index_sequence<I...>) {
+  bool has_halves = false;
+  const auto read = [&](auto zero, int operand) {
+    if constexpr (std::is_same_v<decltype(zero), float>) {
+      pointers.format[operand] = format_of(dtype_in_memory(iter, operand));
+      has_halves |= pointers.format[operand] != FloatFormat::float32;
+    }
+  };
+  read(typename Signature<Functor>::Result{}, 0);
+  (read(std::tuple_element_t<I, typename Signature<Functor>::Arguments>{}, I + 1), ...);
+  return has_halves;
+}
+
+// Eight if all floats that do not repeat have 16 bits, else four.
+template <typename Functor, int N, size_t... I>
+uint32_t halves_at_once(const Pointers<N>& pointers, std::index_sequence<I...>) {
+  const auto is_wide = [&](auto zero, int operand) {
+    return std::is_same_v<decltype(zero), float> && pointers.format[operand] == FloatFormat::float32 &&
+           !pointers.repeats[operand];
+  };
+  const bool any_wide = is_wide(typename Signature<Functor>::Result{}, 0) ||
+                        (is_wide(std::tuple_element_t<I, typename Signature<Functor>::Arguments>{}, I + 1) || ...);
+  return any_wide ? 4 : 8;
 }
 
 template <bool kHasPackedLoop, typename Functor>
 void run_gpu_kernel(const TensorIterator& whole, const Functor& functor) {
   constexpr int N = Signature<Functor>::arity + 1;
+  constexpr auto inputs = std::make_index_sequence<N - 1>();
   TORCH_INTERNAL_ASSERT(whole.noperands() == N);
   if (whole.numel() == 0) return;
   whole.with_32bit_indexing([&](const TensorIterator& iter) {
     Pointers<N> pointers;
     for (int i = 0; i < N; ++i) pointers.data[i] = iter.data(i);
-    read_numbers<Functor>(iter, pointers, std::make_index_sequence<N - 1>());
+    read_numbers<Functor>(iter, pointers, inputs);
+    for (int i = 0; i < N; ++i)
+      pointers.repeats[i] = pointers.is_number[i] || (iter.ndim() > 0 && iter.strides(i)[0] == 0);
+    const bool has_halves = read_formats<Functor>(iter, pointers, inputs);
     const auto n = static_cast<uint32_t>(iter.numel());
+    const Offsets<N> where(iter);
     if constexpr (kHasPackedLoop) {
-      if (is_packed<Functor>(iter, pointers)) {
+      if (!has_halves && is_packed(iter, pointers, kPackSize<Functor>)) {
         const uint32_t packs = (n - 1) / kPackSize<Functor> + 1;
-        return launch(packed_loop<Functor, N>, grid_for(packs), kThreads, n, packs, functor, pointers);
+        return launch(packed_loop<Functor, N>, grid_for(packs), kThreads, n, packs, functor, pointers, where);
+      }
+      if constexpr (Signature<Functor>::has_floats) {
+        const uint32_t size = halves_at_once<Functor>(pointers, inputs);
+        if (has_halves && is_packed(iter, pointers, size)) {
+          const uint32_t packs = (n - 1) / size + 1;
+          return launch(packed_halves_loop<Functor, N>, grid_for(packs), kThreads, n, packs, size, functor, pointers,
+                        where);
+        }
       }
     }
-    launch(strided_loop<Functor, N>, grid_for(n), kThreads, n, functor, pointers, Offsets<N>(iter));
+    launch(strided_loop<Functor, N>, grid_for(n), kThreads, n, functor, pointers, where);
   });
 }
 

@@ -3,11 +3,12 @@
 //
 // Every output element has `reduced` inputs. They are cut into `splits` ranges when there are too few outputs to fill
 // the device; ranges are reduced to partial results first and those to the output after, so results do not depend on
-// timing. When the fastest dimension is reduced, a block works on one range (threads read neighbours); when it is kept,
-// a block works on neighbouring outputs: its threads go down the columns some rows apart, 16 bytes of columns each, and
-// meet at the end.
+// timing. When the fastest dimension is reduced, up to a warp works on each short row, and a block on each range of a
+// long one (threads read neighbours); when it is kept, a block works on neighbouring outputs: its threads go down the
+// columns some rows apart, 16 bytes of columns each, and meet at the end.
 //
-// An operation has: identity, read (input to accumulator), combine, finish (accumulator to output).
+// An operation has: identity, read (input to accumulator), combine, finish (accumulator to output). Inputs of an
+// operation on float, and outputs, may be float16 or bfloat16 in memory.
 
 #include <aten/ATen.h>
 #include <aten/native/cuda/Loops.cuh>
@@ -15,6 +16,12 @@
 namespace at::native::cuda {
 
 namespace {
+
+// The quotient of numbers that are not negative: seldom of 64 bits, which take several times as long.
+__device__ inline int64_t divide(int64_t a, int64_t b) {
+  if (((a | b) >> 32) == 0) return static_cast<uint32_t>(a) / static_cast<uint32_t>(b);
+  return a / b;
+}
 
 // Where the inputs of an output are. Kept and reduced dimensions are walked apart, each fastest first.
 struct ReductionShape {
@@ -24,10 +31,11 @@ struct ReductionShape {
   int64_t outputs = 1;
   int64_t reduced = 1;
   bool fastest_is_reduced = true;
+  FloatFormat out_format;  // where the output is a float
   int64_t kept_size[kMaxDims], kept_out[kMaxDims], kept_in[kMaxDims];
   int64_t reduced_size[kMaxDims], reduced_in[kMaxDims];
 
-  explicit ReductionShape(const TensorIterator& iter) {
+  explicit ReductionShape(const TensorIterator& iter) : out_format(format_of(dtype_in_memory(iter, 0))) {
     TORCH_CHECK(iter.ndim() <= kMaxDims, "CUDA reductions take at most ", kMaxDims,
                 " dimensions that cannot be merged, got ", iter.ndim());
     for (int dim = 0; dim < iter.ndim(); ++dim) {
@@ -50,47 +58,90 @@ struct ReductionShape {
     out = in = 0;
 #pragma unroll 1
     for (int dim = 0; dim < kept_dims; ++dim) {
-      const int64_t here = index % kept_size[dim];
-      index /= kept_size[dim];
+      const int64_t rest = dim + 1 == kept_dims ? 0 : divide(index, kept_size[dim]);
+      const int64_t here = index - rest * kept_size[dim];
       out += here * kept_out[dim];
       in += here * kept_in[dim];
+      index = rest;
     }
   }
   __device__ int64_t reduced_offset(int64_t index) const {
-    if (reduced_dims == 1) return index * reduced_in[0];
     int64_t in = 0;
 #pragma unroll 1
     for (int dim = 0; dim < reduced_dims; ++dim) {
-      in += index % reduced_size[dim] * reduced_in[dim];
-      index /= reduced_size[dim];
+      const int64_t rest = dim + 1 == reduced_dims ? 0 : divide(index, reduced_size[dim]);
+      in += (index - rest * reduced_size[dim]) * reduced_in[dim];
+      index = rest;
     }
     return in;
   }
+  template <typename Out, typename Value>
+  __device__ void write(char* target, Value value) const {
+    if constexpr (std::is_same_v<Out, float>) store_float(target, static_cast<float>(value), out_format);
+    else *reinterpret_cast<Out*>(target) = static_cast<Out>(value);
+  }
 };
+
+// How rows are read: element by element; 16 bytes at once, the first of which may begin anywhere in a row, or all of
+// which lie at multiples of 16 bytes.
+enum class RowAccess : uint8_t { elements, unaligned_packs, packs };
+
+template <typename In>
+RowAccess row_access(const ReductionShape& shape, const char* in) {
+  constexpr int64_t size = 16 / sizeof(In);
+  if (shape.reduced_dims == 0 || shape.reduced_in[0] != sizeof(In)) return RowAccess::elements;
+  const auto is_multiple = [](int64_t stride) { return stride % 16 == 0; };
+  if (reinterpret_cast<uintptr_t>(in) % 16 == 0 && shape.reduced_size[0] % size == 0 &&
+      std::all_of(shape.kept_in, shape.kept_in + shape.kept_dims, is_multiple) &&
+      std::all_of(shape.reduced_in + 1, shape.reduced_in + shape.reduced_dims, is_multiple)) {
+    return RowAccess::packs;
+  }
+  return shape.reduced_dims == 1 ? RowAccess::unaligned_packs : RowAccess::elements;
+}
 
 struct Plan {
   dim3 block{kThreads};
   int64_t blocks = 1;  // for one range of each output
   int64_t splits = 1;
-  int64_t range = 0;  // inputs per split
+  int64_t range = 0;  // inputs per split, a multiple of a pack
+  RowAccess access = RowAccess::elements;
 };
 
+constexpr int64_t kMultiprocessors = 132;  // of the device that plans are made for; others take them, too
+
 // Cuts the inputs of an output for blocks that have nothing to do, to ranges of at least `smallest`.
-Plan cut(Plan plan, const ReductionShape& shape, int64_t smallest) {
-  constexpr int64_t wanted_blocks = 132 * 8;
+Plan cut(Plan plan, const ReductionShape& shape, int64_t smallest, int64_t wanted_blocks) {
+  constexpr int64_t largest_pack = 16;
+  int64_t splits = 1;
   if (plan.blocks < wanted_blocks) {
-    plan.splits =
-        std::min<int64_t>({shape.reduced / smallest, wanted_blocks / std::max<int64_t>(plan.blocks, 1), 1024});
-    plan.splits = std::max<int64_t>(plan.splits, 1);
+    splits = std::min<int64_t>({shape.reduced / smallest, wanted_blocks / std::max<int64_t>(plan.blocks, 1), 1024});
+    splits = std::max<int64_t>(splits, 1);
   }
-  plan.range = (shape.reduced + plan.splits - 1) / plan.splits;
+  plan.range = (shape.reduced + splits - 1) / splits;
+  plan.range = std::max<int64_t>((plan.range + largest_pack - 1) / largest_pack * largest_pack, largest_pack);
+  plan.splits = std::max<int64_t>((shape.reduced + plan.range - 1) / plan.range, 1);
   return plan;
 }
 
-Plan plan_for_rows(const ReductionShape& shape) {
+// Rows of up to two loads by each thread of a warp are the work of a part of one, and so are longer ones where there
+// are many. Threads along x take a row, and those along y other rows.
+template <typename In>
+Plan plan_for_rows(const ReductionShape& shape, const char* in) {
   Plan plan;
-  plan.blocks = shape.outputs;
-  return cut(plan, shape, 2048);
+  plan.access = row_access<In>(shape, in);
+  constexpr int64_t size = 16 / sizeof(In);
+  const int64_t loads = plan.access == RowAccess::elements ? shape.reduced : (shape.reduced + size - 1) / size;
+  const bool has_many_rows = shape.outputs >= kMultiprocessors * 16;
+  if (loads > kWarp * (has_many_rows ? 16 : 2)) {
+    plan.blocks = shape.outputs;
+    return cut(plan, shape, 2048, kMultiprocessors * 4);  // four blocks that load 64 bytes per thread fill the memory
+  }
+  unsigned x = kWarp;
+  while (x > 1 && x / 2 >= loads) x /= 2;
+  plan.block = dim3(x, kThreads / x);
+  plan.blocks = (shape.outputs + plan.block.y - 1) / plan.block.y;
+  plan.range = shape.reduced;
+  return plan;
 }
 
 // Threads along x take `packs` of columns, and those along y rows: as many as there are, which are powers of two.
@@ -102,59 +153,83 @@ Plan plan_for_columns(const ReductionShape& shape, int64_t packs) {
   Plan plan;
   plan.block = dim3(x, y);
   plan.blocks = (packs + x - 1) / x;
-  return cut(plan, shape, int64_t{y} * 16);
+  return cut(plan, shape, int64_t{y} * 16, kMultiprocessors * 8);
 }
 
-// This thread's share of `count` inputs from `first` on: 16 bytes at once, and one each of those before and behind
-// them.
+// This thread's share of the inputs [begin, end) of the row at `row`: 16 bytes at once, some loads on their way before
+// one is waited for, and one each of those before and behind whole packs.
 template <typename Operation, typename In>
-__device__ typename Operation::Accumulator reduce_neighbours(const Operation& operation, const In* first,
-                                                             int64_t count) {
+__device__ typename Operation::Accumulator reduce_neighbours(const Operation& operation, const ReductionShape& shape,
+                                                             const char* row, int64_t begin, int64_t end) {
   constexpr int kSize = 16 / sizeof(In);
+  constexpr int kLoads = kSize > 8 ? 2 : 4;
   using Neighbours = Pack<In, kSize>;
+  const int64_t count = end > begin ? end - begin : 0;
+  const char* first = row + shape.reduced_offset(begin);
   const auto gap = static_cast<int64_t>((16 - reinterpret_cast<uintptr_t>(first) % 16) % 16 / sizeof(In));
   const int64_t packs = count > gap ? (count - gap) / kSize : 0;
   auto value = Operation::identity();
-  const int64_t single = threadIdx.x < gap ? threadIdx.x : threadIdx.x + packs * kSize;
-  if (single < count) value = Operation::combine(value, operation.read(first[single]));
-  const Neighbours* aligned = reinterpret_cast<const Neighbours*>(first + gap);
-  for (int64_t i = threadIdx.x; i < packs; i += blockDim.x) {
-    const Neighbours neighbours = aligned[i];
+  const auto take = [&](const Neighbours& neighbours) {
 #pragma unroll
     for (int j = 0; j < kSize; ++j) value = Operation::combine(value, operation.read(neighbours.values[j]));
+  };
+  const auto pack = [&](int64_t i) {
+    return *reinterpret_cast<const Neighbours*>(row + shape.reduced_offset(begin + gap + i * kSize));
+  };
+  for (int64_t i = threadIdx.x; i < count - packs * kSize; i += blockDim.x) {
+    const int64_t single = i < gap ? i : i + packs * kSize;
+    value = Operation::combine(value, operation.read(reinterpret_cast<const In*>(first)[single]));
   }
+  int64_t i = threadIdx.x;
+  for (; i + (kLoads - 1) * int64_t{blockDim.x} < packs; i += kLoads * int64_t{blockDim.x}) {
+    Neighbours loaded[kLoads];
+#pragma unroll
+    for (int j = 0; j < kLoads; ++j) loaded[j] = pack(i + j * int64_t{blockDim.x});
+#pragma unroll
+    for (int j = 0; j < kLoads; ++j) take(loaded[j]);
+  }
+  for (; i < packs; i += blockDim.x) take(pack(i));
   return value;
 }
 
-// One block per (output, split); `partial` is null when there is one split, and the output is written at once.
+// blockDim.x threads for each (output, split), which are blockDim.y to a block; `partial` is null when there is one
+// split, and the output is written at once.
 template <typename Operation, typename Out, typename In>
-__global__ void __launch_bounds__(kThreads) reduce_rows(Operation operation, ReductionShape shape, Plan plan, char* out,
-                                                        const char* in, typename Operation::Accumulator* partial) {
+__global__ void __launch_bounds__(kThreads, 4)
+    reduce_rows(Operation operation, ReductionShape shape, Plan plan, char* out, const char* in,
+                typename Operation::Accumulator* partial) {
   using A = typename Operation::Accumulator;
   alignas(A) __shared__ unsigned char memory[kWarp * sizeof(A)];  // a complex A would be initialised, which is refused
   A* shared = reinterpret_cast<A*>(memory);
   const auto combine = [](A a, A b) { return Operation::combine(a, b); };
-  for (int64_t job = blockIdx.x; job < shape.outputs * plan.splits; job += gridDim.x) {
-    const int64_t split = job % plan.splits;
-    int64_t out_offset, in_offset;
-    shape.kept_offsets(job / plan.splits, out_offset, in_offset);
-    const int64_t begin = split * plan.range;
-    const int64_t end = ::min(begin + plan.range, shape.reduced);
+  const int64_t jobs = shape.outputs * plan.splits;
+  for (int64_t first = blockIdx.x * int64_t{blockDim.y}; first < jobs; first += gridDim.x * int64_t{blockDim.y}) {
+    const int64_t job = first + threadIdx.y;
+    int64_t out_offset = 0;
     A value = Operation::identity();
-    if (shape.reduced_dims == 1 && shape.reduced_in[0] == sizeof(In)) {
-      value = reduce_neighbours(operation, reinterpret_cast<const In*>(in + in_offset) + begin, end - begin);
-    } else {
-      for (int64_t i = begin + threadIdx.x; i < end; i += blockDim.x) {
-        value = combine(value, operation.read(*reinterpret_cast<const In*>(in + in_offset + shape.reduced_offset(i))));
+    if (job < jobs) {
+      const int64_t output = plan.splits == 1 ? job : divide(job, plan.splits);
+      int64_t in_offset;
+      shape.kept_offsets(output, out_offset, in_offset);
+      const int64_t begin = (job - output * plan.splits) * plan.range;
+      const int64_t end = ::min(begin + plan.range, shape.reduced);
+      if (plan.access != RowAccess::elements) {
+        value = reduce_neighbours<Operation, In>(operation, shape, in + in_offset, begin, end);
+      } else {
+        for (int64_t i = begin + threadIdx.x; i < end; i += blockDim.x) {
+          const char* source = in + in_offset + shape.reduced_offset(i);
+          value = combine(value, operation.read(*reinterpret_cast<const In*>(source)));
+        }
       }
     }
-    value = block_reduce(value, Operation::identity(), combine, shared);
-    if (threadIdx.x == 0) {
-      if (partial)
-        partial[job] = value;
-      else
-        *reinterpret_cast<Out*>(out + out_offset) = static_cast<Out>(operation.finish(value));
+    if (blockDim.x > kWarp) {
+      value = block_reduce(value, Operation::identity(), combine, shared);
+    } else {
+      for (int offset = blockDim.x / 2; offset > 0; offset /= 2) value = combine(value, shuffle_down(value, offset));
     }
+    if (threadIdx.x != 0 || job >= jobs) continue;
+    if (partial) partial[job] = value;
+    else shape.write<Out>(out + out_offset, operation.finish(value));
   }
 }
 
@@ -212,8 +287,7 @@ __global__ void __launch_bounds__(kThreads)
       if (partial)
         partial[(output + j) * plan.splits + split] = shared[own][j];
       else
-        *reinterpret_cast<Out*>(out + out_offset + j * shape.kept_out[0]) =
-            static_cast<Out>(operation.finish(shared[own][j]));
+        shape.write<Out>(out + out_offset + j * shape.kept_out[0], operation.finish(shared[own][j]));
     }
   }
 }
@@ -233,19 +307,29 @@ __global__ void __launch_bounds__(kThreads) reduce_partials(Operation operation,
     if (threadIdx.x % kWarp != 0) continue;
     int64_t out_offset, in_offset;
     shape.kept_offsets(output, out_offset, in_offset);
-    *reinterpret_cast<Out*>(out + out_offset) = static_cast<Out>(operation.finish(value));
+    shape.write<Out>(out + out_offset, operation.finish(value));
   }
 }
 
-template <typename Operation, typename Out, typename In>
-void reduce(const TensorIterator& iter, Operation operation) {
+// An element of a format of 16 bits, and an operation on float that reads such elements.
+struct HalfBits {
+  uint16_t bits;
+};
+template <typename Operation>
+struct OnHalves : Operation {
+  FloatFormat format;
+  __device__ auto read(HalfBits x) const { return Operation::read(widen(x.bits, format)); }
+};
+
+template <typename Operation, typename Out, typename In, typename Original>
+void run_reduction(const TensorIterator& iter, const Operation& operation, const Original& original) {
   using A = typename Operation::Accumulator;
   constexpr int kSize = 16 / sizeof(In);
   const ReductionShape shape(iter);
   if (shape.outputs == 0) return;
   const bool is_packed = !shape.fastest_is_reduced && has_packed_columns<In, kSize>(shape, iter.data(1));
   const Plan plan = shape.fastest_is_reduced
-                        ? plan_for_rows(shape)
+                        ? plan_for_rows<In>(shape, iter.data(1))
                         : plan_for_columns(shape, is_packed ? shape.outputs / kSize : shape.outputs);
   c10::DataPtr partials;
   if (plan.splits > 1) {
@@ -258,15 +342,25 @@ void reduce(const TensorIterator& iter, Operation operation) {
   };
   const dim3 columns(grid_of_rows(plan.blocks), static_cast<unsigned>(plan.splits));
   if (shape.fastest_is_reduced)
-    start(reduce_rows<Operation, Out, In>, grid_of_rows(shape.outputs * plan.splits));
+    start(reduce_rows<Operation, Out, In>, grid_of_rows(plan.blocks * plan.splits));
   else if (is_packed)
     start(reduce_columns<Operation, Out, In, kSize>, columns);
   else
     start(reduce_columns<Operation, Out, In, 1>, columns);
   if (partial) {
-    launch(reduce_partials<Operation, Out>, grid_for(shape.outputs * kWarp), kThreads, operation, shape, plan,
+    launch(reduce_partials<Original, Out>, grid_for(shape.outputs * kWarp), kThreads, original, shape, plan,
            iter.data(0), partial);
   }
+}
+
+template <typename Operation, typename Out, typename In>
+void reduce(const TensorIterator& iter, const Operation& operation) {
+  if constexpr (std::is_same_v<In, float>) {
+    const FloatFormat format = format_of(dtype_in_memory(iter, 1));
+    if (format != FloatFormat::float32)
+      return run_reduction<OnHalves<Operation>, Out, HalfBits>(iter, OnHalves<Operation>{operation, format}, operation);
+  }
+  run_reduction<Operation, Out, In>(iter, operation, operation);
 }
 
 }  // namespace

@@ -132,7 +132,7 @@ struct lerp_functor {
 };
 template <typename W>
 struct where_functor {
-  using Word = W;
+  using Word = W;  // or float, which halves may have to become
   __device__ W operator()(bool condition, W a, W b) const { return condition ? a : b; }
 };
 template <typename T>
@@ -196,6 +196,7 @@ void threshold_backward_kernel(TensorIterator& iter, const Scalar& number) {
 }
 
 void where_kernel(TensorIterator& iter) {
+  if (iter.common_dtype() == kFloat) return gpu_kernel(iter, where_functor<float>());
   dispatch_word(c10::element_size(iter.common_dtype()),
                 [&](auto word) { gpu_kernel(iter, where_functor<decltype(word)>()); });
 }

@@ -32,6 +32,11 @@ struct move_functor {
   __device__ W operator()(W x) const { return x; }
 };
 
+// Between floating types of 32 and 16 bits, which the loop converts by itself.
+struct round_functor {
+  __device__ float operator()(float x) const { return x; }
+};
+
 template <typename To, typename From>
 __device__ To convert(From x) {
   if constexpr (std::is_same_v<To, bool>) return x != From(0);
@@ -110,21 +115,25 @@ void copy_triangle(const Tensor& out, const Tensor& self, int64_t diagonal, bool
   });
 }
 
+// The iterator may be of another operator, whose result is copied: what counts is what memory has.
 void copy_on_device(const TensorIterator& iter) {
-  if (iter.dtype(0) == iter.dtype(1) && iter.is_contiguous()) {
+  const c10::ScalarType to = dtype_in_memory(iter, 0);
+  const c10::ScalarType from = dtype_in_memory(iter, 1);
+  if (to == from && iter.is_contiguous()) {
     C10_CUDA_CHECK(cudaMemcpyAsync(iter.data(0), iter.data(1), static_cast<size_t>(iter.numel() * iter.element_size(0)),
                                    cudaMemcpyDeviceToDevice, c10::cuda::current_stream()));
     return;
   }
-  if (iter.dtype(0) == iter.dtype(1)) {
+  if (to == from) {
     if (copy_transposed(iter)) return;
-    return dispatch_word(c10::element_size(iter.dtype(0)),
-                         [&](auto word) { gpu_kernel(iter, move_functor<decltype(word)>()); });
+    return dispatch_word(c10::element_size(to), [&](auto word) { gpu_kernel(iter, move_functor<decltype(word)>()); });
   }
-  iter.with_32bit_indexing([](const TensorIterator& part) {
-    dispatch_stored_types(part.dtype(0), "copy_", [&](auto tag) {
+  const auto is_float_or_half = [](c10::ScalarType dtype) { return c10::computing_type(dtype) == kFloat; };
+  if (is_float_or_half(to) && is_float_or_half(from)) return gpu_kernel(iter, round_functor());
+  iter.with_32bit_indexing([&](const TensorIterator& part) {
+    dispatch_stored_types(to, "copy_", [&](auto tag) {
       launch(convert_loop<typename decltype(tag)::type>, grid_for(part.numel()), kThreads,
-             static_cast<uint32_t>(part.numel()), part.dtype(1), part.data(0), part.data(1), Offsets<2>(part));
+             static_cast<uint32_t>(part.numel()), from, part.data(0), part.data(1), Offsets<2>(part));
     });
   });
 }

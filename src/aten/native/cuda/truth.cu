@@ -28,15 +28,17 @@ template <typename T>
 constexpr uint64_t digits_of() {
   if constexpr (std::is_same_v<c10::real_type_t<T>, double>) return ~uint64_t{0} >> 1;
   else if constexpr (std::is_same_v<c10::real_type_t<T>, float>) return 0x7fffffff7fffffff;
+  else if constexpr (c10::is_reduced_floating_v<T>) return 0x7fff;
   else return ~uint64_t{0};
 }
 
 void reduce_truth(TensorIterator& iter, bool all, const char* name) {
   uint64_t digits = 0;
   const auto ask = [&](auto tag) { digits = digits_of<typename decltype(tag)::type>(); };
-  if (c10::is_complex_type(iter.dtype(1))) dispatch_complex_types(iter.dtype(1), name, ask);
-  else dispatch_all_types(iter.dtype(1), name, ask);
-  dispatch_word(iter.element_size(1), [&](auto word) {
+  const c10::ScalarType dtype = dtype_in_memory(iter, 1);
+  if (c10::is_complex_type(dtype)) dispatch_complex_types(dtype, name, ask);
+  else dispatch_real_types(dtype, name, ask);
+  dispatch_word(c10::element_size(dtype), [&](auto word) {
     using Word = decltype(word);
     reduce<Truth<Word>, uint8_t, Word>(iter, {digits, all});  // a bool is a byte, 0 or 1
   });
