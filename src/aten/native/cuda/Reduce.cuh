@@ -174,7 +174,7 @@ __device__ typename Operation::Accumulator reduce_neighbours(const Operation& op
     for (int j = 0; j < kSize; ++j) value = Operation::combine(value, operation.read(neighbours.values[j]));
   };
   const auto pack = [&](int64_t i) {
-    return *reinterpret_cast<const Neighbours*>(row + shape.reduced_offset(begin + gap + i * kSize));
+    return reinterpret_cast<const Neighbours*>(row + shape.reduced_offset(begin + gap + i * kSize));
   };
   for (int64_t i = threadIdx.x; i < count - packs * kSize; i += blockDim.x) {
     const int64_t single = i < gap ? i : i + packs * kSize;
@@ -184,11 +184,14 @@ __device__ typename Operation::Accumulator reduce_neighbours(const Operation& op
   for (; i + (kLoads - 1) * int64_t{blockDim.x} < packs; i += kLoads * int64_t{blockDim.x}) {
     Neighbours loaded[kLoads];
 #pragma unroll
-    for (int j = 0; j < kLoads; ++j) loaded[j] = pack(i + j * int64_t{blockDim.x});
+    for (int j = 0; j < kLoads; ++j) loaded[j] = *pack(i + j * int64_t{blockDim.x});
 #pragma unroll
     for (int j = 0; j < kLoads; ++j) take(loaded[j]);
   }
-  for (; i < packs; i += blockDim.x) take(pack(i));
+  for (; i < packs; i += blockDim.x) {
+    const Neighbours neighbours = *pack(i);
+    take(neighbours);
+  }
   return value;
 }
 
