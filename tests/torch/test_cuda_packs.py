@@ -204,3 +204,16 @@ def test_places_of_extremes(dtype: torch.dtype) -> None:
     assert nan.cuda().argmax(1).tolist() == [1, 0]
     assert nan.cuda().argmin(1).tolist() == [1, 0]
     assert nan.t().cuda().argmax(0).tolist() == [1, 0]
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, *HALVES], ids=str)
+def test_norms_in_one_pass(dtype: torch.dtype) -> None:
+    x = _places(5 * 72, dtype, 0).view(5, 72)
+    there = x.cpu()
+    for order in (1, 2):
+        for dims in (None, 0, 1, (0, 1)):
+            found = torch.linalg.vector_norm(x, order, dims)
+            torch.testing.assert_close(found.cpu(), torch.linalg.vector_norm(there, order, dims))
+    x[1, 1] = float("nan")
+    assert torch.equal(x.nansum(1).cpu(), x.cpu().nansum(1))
+    assert torch.linalg.vector_norm(x).isnan()

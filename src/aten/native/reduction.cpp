@@ -9,7 +9,6 @@
 #include <aten/native/Dimensions.h>
 #include <aten/native/RunKernel.h>
 #include <aten/native/Views.h>
-#include <aten/native/cpu/FusedKernels.h>
 
 #include <cmath>
 #include <limits>
@@ -148,8 +147,8 @@ Tensor nansum(const Tensor& self, std::optional<IntArrayRef> dim, bool keepdim, 
   TORCH_CHECK(!self.is_complex(), "nansum does not support complex inputs");
   if (!self.is_floating_point()) return at::sum(self, dim, keepdim, dtype);
   const ScalarType result = dtype.value_or(self.dtype());
-  if (c10::is_floating_type(result) && self.is_cpu() && !is_differentiated(self)) {
-    return reduce(cpu::sum_mapped, self, value_or_empty(dim), keepdim, result, cpu::ElementMap::numbers);
+  if (c10::is_floating_type(result) && !is_differentiated(self)) {
+    return reduce(sum_mapped_kernels, self, value_or_empty(dim), keepdim, result, ElementMap::numbers);
   }
   return at::sum(at::where(at::isnan(self), 0, self), dim, keepdim, dtype);
 }
@@ -415,13 +414,12 @@ Tensor norm_dim(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef 
     const Tensor flat = at::reshape(self, {self.numel()});
     return at::sqrt(at::dot(flat, flat));  // the BLAS's is faster still
   }
-  if ((exponent == 2 || exponent == 1) && !self.is_complex() && self.is_cpu()) {  // in one pass
-    const auto map = exponent == 2 ? cpu::ElementMap::square : cpu::ElementMap::magnitude;
-    const Tensor total = reduce(cpu::sum_mapped, self, dim, keepdim, is_reduced ? kFloat : self.dtype(), map);
+  if ((exponent == 2 || exponent == 1) && !self.is_complex()) {  // in one pass
+    const auto map = exponent == 2 ? ElementMap::square : ElementMap::magnitude;
+    const Tensor total = reduce(sum_mapped_kernels, self, dim, keepdim, is_reduced ? kFloat : self.dtype(), map);
     return at::detail::to_dtype(exponent == 2 ? at::sqrt(total) : total, self.dtype());
   }
   if (is_reduced) return at::norm(self.to(kFloat), p, dim, keepdim).to(self.dtype());
-  if (exponent == 2 && !self.is_complex()) return at::sqrt(at::sum(at::mul(self, self), dim, keepdim));
   const Tensor magnitude = at::abs(self);
   if (exponent == 2) return at::sqrt(at::sum(at::mul(magnitude, magnitude), dim, keepdim));
   if (exponent == 1) return at::sum(magnitude, dim, keepdim);

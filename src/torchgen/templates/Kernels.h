@@ -9,6 +9,7 @@
 #include <aten/native/PoolGeometry.h>
 #include <aten/native/Recurrence.h>
 #include <aten/native/Resampling.h>
+#include <aten/native/ElementMap.h>
 #include <aten/native/ScalarFunctions.h>
 #include <c10/core/KernelTable.h>
 

@@ -6,11 +6,6 @@
 
 namespace at::native::cpu {
 
-// What a sum takes of each element: it, its square, its magnitude, or it if it is a number and else 0.
-enum class ElementMap { none, square, magnitude, numbers };
-
-// A sum, of floating types, of what `map` makes of the elements.
-void sum_mapped(c10::DeviceType, TensorIterator& iter, ElementMap map);
 void nan_to_num(c10::DeviceType, TensorIterator& iter, double nan, double above, double below);
 // c (d - c / 2) with d = |a - b| and c = min(d, bound).
 void half_square_up_to(c10::DeviceType, TensorIterator& iter, double bound);

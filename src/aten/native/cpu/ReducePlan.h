@@ -2,8 +2,8 @@
 // A reduction's iteration space, taken apart into what stays and what is reduced.
 
 #include <aten/TensorIterator.h>
+#include <aten/native/ElementMap.h>
 #include <aten/native/cpu/Conversion.h>
-#include <aten/native/cpu/FusedKernels.h>
 
 #include <optional>
 

@@ -8,7 +8,6 @@
 #include <aten/Dispatch.h>
 #include <aten/Kernels.h>
 #include <aten/native/cpu/ComplexKernels.h>
-#include <aten/native/cpu/FusedKernels.h>
 #include <aten/Parallel.h>
 #include <aten/native/cpu/Reduce-inl.h>
 #include <aten/native/cpu/ReduceOps-inl.h>
@@ -98,7 +97,7 @@ void sum_kernel(TensorIterator& iter) {
   if (c10::is_complex_type(iter.common_dtype())) return complex_sum(iter);
   HWY_DYNAMIC_DISPATCH(sum_reduce)(iter);
 }
-void sum_mapped(c10::DeviceType, TensorIterator& iter, ElementMap map) {
+void sum_mapped_kernel(TensorIterator& iter, ElementMap map) {
   HWY_DYNAMIC_DISPATCH(sum_mapped_reduce)(iter, map);
 }
 void mean_kernel(TensorIterator& iter) {

@@ -17,6 +17,19 @@ struct Sum {
   __device__ static T combine(T a, T b) { return a + b; }
   __device__ T finish(T a) const { return a * factor; }
 };
+// Of floating types.
+template <typename T>
+struct MappedSum : Sum<T> {
+  ElementMap map;
+  __device__ T read(T x) const {
+    switch (map) {
+      case ElementMap::square: return x * x;
+      case ElementMap::magnitude: return ::fabs(x);
+      case ElementMap::numbers: return x == x ? x : T{0};
+      default: return x;
+    }
+  }
+};
 template <typename T>
 struct Product {
   using Accumulator = T;
@@ -33,6 +46,13 @@ void sum_kernel(TensorIterator& iter) {
   dispatch_numeric_and_complex_types(iter.common_dtype(), "sum", [&](auto tag) {
     using T = typename decltype(tag)::type;
     reduce<Sum<T>, T, T>(iter, {});
+  });
+}
+
+void sum_mapped_kernel(TensorIterator& iter, ElementMap map) {
+  dispatch_floating_types(iter.common_dtype(), "sum", [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    reduce<MappedSum<T>, T, T>(iter, MappedSum<T>{{}, map});
   });
 }
 
