@@ -55,7 +55,9 @@ cufftResult run(cufftHandle handle, cufftType type, const In* in, Out* out, int 
     const bool from_halves = type == CUFFT_C2R || type == CUFFT_Z2D;
     const bool to_halves = type == CUFFT_R2C || type == CUFFT_D2Z;
     // Real numbers are read and written in pairs.
-    const auto is_aligned = [](const void* data, size_t bytes) { return reinterpret_cast<uintptr_t>(data) % bytes == 0; };
+    const auto is_aligned = [](const void* data, size_t bytes) {
+      return reinterpret_cast<uintptr_t>(data) % bytes == 0;
+    };
     if (to_halves ? !is_aligned(in, sizeof(Out)) : !is_aligned(out, sizeof(In))) return cudaErrorMisalignedAddress;
     for (long long batch = 0; batch < plan.batches; ++batch) {
       std::vector<Number> numbers(n);

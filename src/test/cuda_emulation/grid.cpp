@@ -66,7 +66,8 @@ bool is_in(const void* address, const void* begin, size_t bytes) {
   return static_cast<size_t>(static_cast<const char*>(address) - static_cast<const char*>(begin)) < bytes;
 }
 
-// The library that a kernel is of: where its constants are, and its thread-local storage on the executor, see __shared__.
+// The library that a kernel is of: where its constants are, and its thread-local storage on the executor (see
+// __shared__).
 class Library {
  public:
   // That of the next kernel, which is at `code`.

@@ -133,7 +133,8 @@ struct TurnedRows {
       const uint8_t* lines[kRows];
       for (int64_t i = 0; i < kRows; ++i) lines[i] = rows + (first + std::min(i, part - 1)) * old_row;
       int64_t column = 0;
-      for (; column + kRows <= old_row; column += kRows) turn_bytes(before.data() + column * kRows, kRows, lines, column);
+      for (; column + kRows <= old_row; column += kRows)
+        turn_bytes(before.data() + column * kRows, kRows, lines, column);
       for (; column < old_row; ++column) {
         for (int64_t i = 0; i < kRows; ++i) before[static_cast<size_t>(column * kRows + i)] = lines[i][column];
       }
