@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 # The settings put src/ first on the path, for torchgen. The torch under test is the installed one, or, in a checkout
-# that was built in place, src/torch: so src/ goes last, unless PYTHONPATH names it. The tables of this folder are found
-# by their plain names.
+# that was built in place, src/torch: so src/ goes last, unless it was built and PYTHONPATH names it. The tables of this
+# folder are found by their plain names.
 HERE = Path(__file__).resolve().parent
 SOURCE = HERE.parents[1] / "src"
 sys.path.insert(0, str(HERE))
-if SOURCE not in (Path(path).resolve() for path in os.environ.get("PYTHONPATH", "").split(os.pathsep)):
+named = [Path(path).resolve() for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
+if SOURCE not in named or not (SOURCE / "torch" / "version.py").exists():
     sys.path[:] = [path for path in sys.path if Path(path).resolve() != SOURCE] + [str(SOURCE)]
 
 import pytest  # noqa: E402

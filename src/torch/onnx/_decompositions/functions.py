@@ -65,6 +65,34 @@ def repeat_interleave(x: Tensor, repeats: Any = None, dim: int | None = None, *,
 
 
 @decomposition
+def _embedding_bag(
+    weight: Tensor,
+    indices: Tensor,
+    offsets: Tensor,
+    scale_grad_by_freq: bool = False,
+    mode: int = 0,
+    sparse: bool = False,
+    per_sample_weights: Tensor | None = None,
+    include_last_offset: bool = False,
+    padding_idx: int = -1,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Sums (mode 0), means (1) or maxima (2) of bags of rows, each row's bag, and how many rows a bag has."""
+    bags = offsets.shape[0] - int(include_last_offset)
+    owners = torch.searchsorted(offsets[:bags], torch.arange(indices.shape[0]), right=True) - 1
+    counted = (indices != padding_idx).to(weight.dtype)
+    sizes = torch.zeros([bags], dtype=weight.dtype).index_add(0, owners, counted)
+    rows = weight.index_select(0, indices)
+    if mode == 2:
+        rows = torch.where(counted.unsqueeze(1) == 0, torch.full((), float("-inf"), dtype=weight.dtype), rows)
+        lowest = torch.full([bags, weight.shape[1]], float("-inf"), dtype=weight.dtype)
+        largest = lowest.scatter_reduce(0, owners.unsqueeze(1).expand(rows.shape), rows, "amax")
+        return torch.where(sizes.unsqueeze(1) == 0, torch.zeros((), dtype=weight.dtype), largest), owners, sizes
+    factors = counted if per_sample_weights is None else counted * per_sample_weights
+    sums = torch.zeros([bags, weight.shape[1]], dtype=weight.dtype).index_add(0, owners, rows * factors.unsqueeze(1))
+    return (sums / sizes.clamp(min=1).unsqueeze(1) if mode == 1 else sums), owners, sizes
+
+
+@decomposition
 def take_along_dim(x: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
     """`gather`, with broadcasting."""
     if dim is None:
