@@ -9,17 +9,18 @@
 
 namespace at::native::cuda {
 
-// *target = combine(*target, value), as one step. `Bits` is an unsigned word of the element's size; narrow ones are a
-// part of the aligned word around them.
+// *target = combine(*target, value), as one step. `Bits` is an unsigned word of the element's size; a byte is a part of
+// the aligned word around it, which an allocation, of multiples of 256 bytes to the device, always has.
 template <typename T, typename Combine>
 __device__ void atomic_update(T* target, T value, Combine combine) {
   static_assert(sizeof(T) <= 8);
-  using Word = std::conditional_t<sizeof(T) == 8, unsigned long long, unsigned>;
+  using Word = std::conditional_t<sizeof(T) == 8, unsigned long long,
+                                  std::conditional_t<sizeof(T) == 2, unsigned short, unsigned>>;
   using Bits = std::conditional_t<sizeof(T) == 1, uint8_t, std::conditional_t<sizeof(T) == 2, uint16_t, Word>>;
   auto address = reinterpret_cast<uintptr_t>(target);
   auto* word = reinterpret_cast<Word*>(address & ~uintptr_t{sizeof(Word) - 1});
   const unsigned shift = static_cast<unsigned>(address & (sizeof(Word) - 1)) * 8;
-  const Word mask = Word{static_cast<Bits>(~Bits{0})} << shift;
+  const auto mask = static_cast<Word>(Word{static_cast<Bits>(~Bits{0})} << shift);
   Word seen = 0;  // a guess: the first exchange tells what is there
   Word expected;
   do {
@@ -29,7 +30,7 @@ __device__ void atomic_update(T* target, T value, Combine combine) {
     memcpy(&old, &bits, sizeof bits);
     const T combined = combine(old, value);
     memcpy(&bits, &combined, sizeof bits);
-    seen = atomicCAS(word, expected, (expected & ~mask) | (Word{bits} << shift));
+    seen = atomicCAS(word, expected, static_cast<Word>((expected & ~mask) | (Word{bits} << shift)));
   } while (seen != expected);
 }
 

@@ -89,17 +89,25 @@ Tensor pixels(const Tensor& image) {
   return image.permute({0, 2, 3, 4, 1}).contiguous().view({-1, image.size(1)});
 }
 
+bool has_last_channels(const Tensor& image) { return image.permute({0, 2, 3, 4, 1}).is_contiguous(); }
+
+// Whether rows of the product's matrices are whole packs of 16 bytes, as tensor cores take them: then cuBLAS is several
+// times as fast as what cuDNN takes for a kernel of one element, seen on an H100.
+bool is_best_multiplied(const Tensor& out, const Tensor& image) {
+  const auto is_whole = [&](int64_t row) { return row * out.element_size() % 16 == 0; };
+  return has_last_channels(out) ? is_whole(out.size(1)) && is_whole(image.size(1))
+                                : is_whole(out.size(2) * out.size(3) * out.size(4));
+}
+
 // matrix: (channels of out, channels of image).
-void convolve_pointwise(const Tensor& out, const Tensor& image, const Tensor& matrix, const Tensor& bias) {
-  if (bias.defined()) Tensor(out).copy_(bias.view({1, bias.size(0), 1, 1, 1}));
-  const int beta = bias.defined() ? 1 : 0;
-  const Tensor last = out.permute({0, 2, 3, 4, 1});
-  if (last.is_contiguous()) {
-    multiply_matrices(last.view({-1, out.size(1)}), pixels(image), matrix.t(), beta, 1, allows_tf32());
+void convolve_pointwise(const Tensor& out, const Tensor& image, const Tensor& matrix) {
+  if (has_last_channels(out)) {
+    const Tensor last = out.permute({0, 2, 3, 4, 1}).view({-1, out.size(1)});
+    multiply_matrices(last, pixels(image), matrix.t(), 0, 1, allows_tf32());
   } else {
     const int64_t batch = out.size(0);
     multiply_matrices(out.view({batch, out.size(1), -1}), matrix.unsqueeze(0).expand({batch, -1, -1}),
-                      image.view({batch, image.size(1), -1}), beta, 1, allows_tf32());
+                      image.view({batch, image.size(1), -1}), 0, 1, allows_tf32());
   }
 }
 
@@ -227,15 +235,16 @@ int64_t pack_of(int64_t groups, int64_t rows) {
 void convolution_kernel(const Tensor& out, const Tensor& input, const Tensor& weight, const Tensor& bias,
                         IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation, int64_t groups) {
   if (convolve_depthwise(out, input, weight, bias, stride, padding, dilation, groups, /*transposed=*/false)) return;
-  if (convolve_by_cudnn(kTorchCudaConvolution, input, weight, out, stride, padding, dilation, groups)) {
-    add_bias(out, bias);
-    return;
-  }
   const Window window(stride, padding, dilation);
   const Tensor filters = volumes(weight);
-  if (is_pointwise(filters, window, volumes(out), volumes(input), groups)) {
-    convolve_pointwise(volumes(out), volumes(input), filters.flatten(1), bias);
-    return;
+  const bool is_product = is_pointwise(filters, window, volumes(out), volumes(input), groups);
+  if (!(is_product && is_best_multiplied(volumes(out), volumes(input))) &&
+      convolve_by_cudnn(kTorchCudaConvolution, input, weight, out, stride, padding, dilation, groups)) {
+    return add_bias(out, bias);
+  }
+  if (is_product) {
+    convolve_pointwise(volumes(out), volumes(input), filters.flatten(1));
+    return add_bias(out, bias);
   }
   const int64_t rows = filters.size(0) / groups;
   dispatch_convolution_types(out.dtype(), "convolution", [&](auto tag) {
@@ -254,16 +263,17 @@ void convolution_kernel(const Tensor& out, const Tensor& input, const Tensor& we
 void convolution_transposed_kernel(const Tensor& out, const Tensor& input, const Tensor& weight, const Tensor& bias,
                                    IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation, int64_t groups) {
   if (convolve_depthwise(out, input, weight, bias, stride, padding, dilation, groups, /*transposed=*/true)) return;
-  if (convolve_by_cudnn(kTorchCudaImageGradient, out, weight, input, stride, padding, dilation, groups)) {
-    add_bias(out, bias);
-    return;
-  }
   const Window window(stride, padding, dilation);
   const Tensor filters = volumes(weight);
   const Tensor result = volumes(out);
-  if (is_pointwise(filters, window, result, volumes(input), groups)) {
-    convolve_pointwise(result, volumes(input), filters.flatten(1).t(), bias);
-    return;
+  const bool is_product = is_pointwise(filters, window, result, volumes(input), groups);
+  if (!(is_product && is_best_multiplied(result, volumes(input))) &&
+      convolve_by_cudnn(kTorchCudaImageGradient, out, weight, input, stride, padding, dilation, groups)) {
+    return add_bias(out, bias);
+  }
+  if (is_product) {
+    convolve_pointwise(result, volumes(input), filters.flatten(1).t());
+    return add_bias(out, bias);
   }
   const int64_t rows = filters.size(1);
   dispatch_convolution_types(out.dtype(), "convolution_transposed", [&](auto tag) {
@@ -309,10 +319,17 @@ void convolution_weight_gradient_kernel(const Tensor& out, const Tensor& grad, c
     return;
   }
   if (compute_depthwise_weight_gradient(out, grad, input, stride, padding, dilation, groups)) return;
-  if (convolve_by_cudnn(kTorchCudaFilterGradient, input, out, grad, stride, padding, dilation, groups)) return;
   const Window window(stride, padding, dilation);
   const Tensor result = volumes(out);
-  if (is_pointwise(result, window, volumes(grad), volumes(input), groups)) {
+  const bool is_product = is_pointwise(result, window, volumes(grad), volumes(input), groups);
+  // Channels that are not last would have to be brought there first.
+  const bool is_multiplied = is_product && out.element_size() == 2 && has_last_channels(volumes(grad)) &&
+                             is_best_multiplied(volumes(grad), volumes(input));
+  if (!is_multiplied &&
+      convolve_by_cudnn(kTorchCudaFilterGradient, input, out, grad, stride, padding, dilation, groups)) {
+    return;
+  }
+  if (is_product) {
     multiply_matrices(result.flatten(1), pixels(volumes(grad)).t(), pixels(volumes(input)), 0, 1, allows_tf32());
     return;
   }
