@@ -55,6 +55,7 @@ int cuDeviceGetAttribute(int* value, int attribute, int device) {
     case 8: case 97: *value = 48 * 1024; return 0;    // CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, _OPTIN
     case 10: *value = 32; return 0;                   // CU_DEVICE_ATTRIBUTE_WARP_SIZE
     case cudaDevAttrMultiProcessorCount:
+    case cudaDevAttrL2CacheSize:
     case cudaDevAttrMaxThreadsPerMultiProcessor:
       return cudaDeviceGetAttribute(value, static_cast<cudaDeviceAttr>(attribute), device);
     default: *value = 0; return 0;

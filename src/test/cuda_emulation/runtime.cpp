@@ -78,6 +78,7 @@ void enqueue_work(cudaStream_t stream, std::function<void()> work) {
 
 constexpr int kMultiprocessors = 4;
 constexpr int kThreadsOfMultiprocessor = 2048;
+constexpr int kCacheBytes = 8192;  // little, so that what is cut to its size is cut in tests, too
 
 cudaError_t cudaGetDeviceCount(int* count) {
   *count = is_asked_for() ? device_count() : 0;
@@ -109,8 +110,12 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
 
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
   if (!is_device(device)) return fail_call(cudaErrorInvalidDevice);
-  *value = attribute == cudaDevAttrMultiProcessorCount ? kMultiprocessors : kThreadsOfMultiprocessor;
-  return cudaSuccess;
+  switch (attribute) {
+    case cudaDevAttrMultiProcessorCount: *value = kMultiprocessors; return cudaSuccess;
+    case cudaDevAttrMaxThreadsPerMultiProcessor: *value = kThreadsOfMultiprocessor; return cudaSuccess;
+    case cudaDevAttrL2CacheSize: *value = kCacheBytes; return cudaSuccess;
+  }
+  return fail_call(cudaErrorInvalidValue);
 }
 
 cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {

@@ -17,6 +17,15 @@ inline unsigned grid_for(int64_t n, int threads = kThreads) {
   return static_cast<unsigned>(std::min<int64_t>((n + threads - 1) / threads, enough));
 }
 
+// Of the current device.
+inline int attribute(cudaDeviceAttr which) {
+  int device = 0;
+  int value = 0;
+  C10_CUDA_CHECK(cudaGetDevice(&device));
+  C10_CUDA_CHECK(cudaDeviceGetAttribute(&value, which, device));
+  return value;
+}
+
 // A block for each of `rows`; beyond a million, blocks take several.
 inline unsigned grid_of_rows(int64_t rows) { return static_cast<unsigned>(std::min<int64_t>(rows, 1 << 20)); }
 

@@ -105,14 +105,6 @@ inline PhiloxState take(const Generator& given, uint64_t numbers_per_thread) {
   return impl->reserve(numbers_per_thread);
 }
 
-inline int attribute(cudaDeviceAttr which) {
-  int device = 0;
-  int value = 0;
-  C10_CUDA_CHECK(cudaGetDevice(&device));
-  C10_CUDA_CHECK(cudaDeviceGetAttribute(&value, which, device));
-  return value;
-}
-
 // The grid is PyTorch's, because the numbers depend on it: as many threads as the device holds.
 inline int64_t blocks_of_draw(int64_t n) {
   const int64_t most = int64_t{attribute(cudaDevAttrMultiProcessorCount)} *

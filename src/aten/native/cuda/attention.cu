@@ -1,11 +1,13 @@
 // Attention: products of matrices with one pass over the scores between them. What lies in memory for as long as a call
-// takes are scores, weights and their gradients, in the type of the operands; nothing of them is kept for the gradient.
+// takes are scores, weights and their gradients, in the type of the operands, of as many heads at once as the device's
+// cache holds; nothing of them is kept for the gradient.
 
 #include <aten/ATen.h>
 #include <aten/Dispatch.h>
 #include <aten/Kernels.h>
 #include <aten/native/cuda/Loops.cuh>
 
+#include <algorithm>
 #include <limits>
 
 namespace at::native::cuda {
@@ -23,12 +25,13 @@ struct Rows {
   bool is_causal;
   const Wide<T>* mask;  // added to the scores; null if there is none
   int64_t mask_stride[4];
+  int64_t first_head;  // of those that are computed now
 
   // Keys that the query of a row looks at.
   __device__ int64_t seen(int64_t row) const { return is_causal ? ::min(row % queries + 1, keys) : keys; }
   __device__ const Wide<T>* mask_of(int64_t row) const {
     if (mask == nullptr) return nullptr;
-    const int64_t head = row / queries;
+    const int64_t head = first_head + row / queries;
     return mask + head / heads * mask_stride[0] + head % heads * mask_stride[1] + row % queries * mask_stride[2];
   }
   __device__ Wide<T> score(T product, const Wide<T>* mask_row, int64_t key) const {
@@ -37,11 +40,14 @@ struct Rows {
   }
 };
 
+// Of `scores`, which are those of some heads from `first_head` on.
 template <typename T>
-Rows<T> rows_of(const Tensor& query, const Tensor& key, const Tensor& mask, bool is_causal, double scale) {
-  const IntArrayRef sizes = query.sizes();
-  Rows<T> rows{sizes[0] * sizes[1] * sizes[2], sizes[2],  sizes[1], key.sizes()[2],
-               static_cast<Wide<T>>(scale),    is_causal, nullptr,  {}};
+Rows<T> rows_of(const Tensor& scores, const Tensor& query, const Tensor& mask, bool is_causal, double scale,
+                int64_t first_head) {
+  const int64_t keys = scores.sizes().back();
+  Rows<T> rows{scores.numel() / keys,         scores.sizes()[1], query.sizes()[1], keys,
+               static_cast<Wide<T>>(scale), is_causal,         nullptr,          {},
+               first_head};
   if (mask.defined()) {
     rows.mask = mask.data_ptr<Wide<T>>();
     for (int dim = 0; dim < 4; ++dim) rows.mask_stride[dim] = mask.strides()[dim];
@@ -163,41 +169,68 @@ Tensor products_of(const Tensor& queries, const Tensor& keys) {
   return at::matmul(queries, at::transpose(keys, -2, -1)).contiguous();
 }
 
-void write(const Tensor& out, const Tensor& values) { Tensor(out).copy_(values); }
+// body(first, count) for all heads of all images, so many at once that their scores stay in the cache.
+template <typename Body>
+void for_heads(const Tensor& query, const Tensor& key, Body&& body) {
+  const int64_t heads = query.sizes()[0] * query.sizes()[1];
+  const int64_t bytes = query.sizes()[2] * key.sizes()[2] * query.element_size();
+  const int64_t most = attribute(cudaDevAttrL2CacheSize) / 3;  // beside operands, results and gradients
+  const int64_t count = std::clamp<int64_t>(most / std::max<int64_t>(bytes, 1), 1, std::max<int64_t>(heads, 1));
+  for (int64_t first = 0; first < heads; first += count) body(first, std::min(count, heads - first));
+}
 
 }  // namespace
 
 void attention_kernel(const Tensor& out, const Tensor& logsumexp, const Tensor& query, const Tensor& key,
                       const Tensor& value, const Tensor& mask, bool is_causal, double scale) {
-  const Tensor scores = products_of(query, key);
-  dispatch_attention_types(query.dtype(), [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    const Rows<T> rows = rows_of<T>(query, key, mask, is_causal, scale);
-    auto* kernel = is_in_packs<T>(scores) ? weigh_rows<T, kTogether<T>> : weigh_rows<T, 1>;
-    launch(kernel, blocks_of(rows.count), kThreads, rows, scores.data_ptr<T>(), logsumexp.data_ptr<Wide<T>>());
+  const Tensor queries = query.flatten(0, 1), keys = key.flatten(0, 1), values = value.flatten(0, 1);
+  const Tensor results = at::empty({queries.size(0), queries.size(1), values.size(2)}, query.options());
+  for_heads(query, key, [&](int64_t first, int64_t count) {
+    const auto these = [&](const Tensor& tensor) { return tensor.narrow(0, first, count); };
+    const Tensor scores = products_of(these(queries), these(keys));
+    dispatch_attention_types(query.dtype(), [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      const Rows<T> rows = rows_of<T>(scores, query, mask, is_causal, scale, first);
+      auto* kernel = is_in_packs<T>(scores) ? weigh_rows<T, kTogether<T>> : weigh_rows<T, 1>;
+      launch(kernel, blocks_of(rows.count), kThreads, rows, scores.data_ptr<T>(),
+             logsumexp.data_ptr<Wide<T>>() + first * rows.queries);
+    });
+    these(results).copy_(at::matmul(scores, these(values)));
   });
-  write(out, at::matmul(scores, value));
+  Tensor(out).copy_(results.view(out.sizes()));
 }
 
 void attention_backward_kernel(const Tensor& grad_query, const Tensor& grad_key, const Tensor& grad_value,
                                const Tensor& grad, const Tensor& query, const Tensor& key, const Tensor& value,
                                const Tensor& out, const Tensor& logsumexp, const Tensor& mask, bool is_causal,
                                double scale) {
-  const Tensor scores = products_of(query, key);
-  const Tensor grads = products_of(grad, value);
   // What all weights of a row have in common: the sum of their gradients, each times its weight.
   const Tensor shares = at::sum(at::mul(grad.to(logsumexp.dtype()), out), {-1}, false).contiguous();
-  dispatch_attention_types(query.dtype(), [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    const Rows<T> rows = rows_of<T>(query, key, mask, is_causal, scale);
-    const bool is_packed = is_in_packs<T>(scores) && is_in_packs<T>(grads);
-    auto* kernel = is_packed ? weigh_gradients<T, kTogether<T>> : weigh_gradients<T, 1>;
-    launch(kernel, blocks_of(rows.count), kThreads, rows, scores.data_ptr<T>(), grads.data_ptr<T>(),
-           logsumexp.data_ptr<Wide<T>>(), shares.data_ptr<Wide<T>>());
+  const Tensor queries = query.flatten(0, 1), keys = key.flatten(0, 1), values = value.flatten(0, 1);
+  const Tensor slopes = grad.flatten(0, 1);
+  const Tensor grad_queries = at::empty(queries.sizes(), query.options());
+  const Tensor grad_keys = at::empty(keys.sizes(), query.options());
+  const Tensor grad_values = at::empty(values.sizes(), query.options());
+  for_heads(query, key, [&](int64_t first, int64_t count) {
+    const auto these = [&](const Tensor& tensor) { return tensor.narrow(0, first, count); };
+    const Tensor scores = products_of(these(queries), these(keys));
+    const Tensor grads = products_of(these(slopes), these(values));
+    dispatch_attention_types(query.dtype(), [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      const Rows<T> rows = rows_of<T>(scores, query, mask, is_causal, scale, first);
+      const bool is_packed = is_in_packs<T>(scores) && is_in_packs<T>(grads);
+      auto* kernel = is_packed ? weigh_gradients<T, kTogether<T>> : weigh_gradients<T, 1>;
+      const int64_t before = first * rows.queries;
+      launch(kernel, blocks_of(rows.count), kThreads, rows, scores.data_ptr<T>(), grads.data_ptr<T>(),
+             logsumexp.data_ptr<Wide<T>>() + before, shares.data_ptr<Wide<T>>() + before);
+    });
+    these(grad_values).copy_(at::matmul(at::transpose(scores, -2, -1), these(slopes)));
+    these(grad_queries).copy_(at::matmul(grads, these(keys)));
+    these(grad_keys).copy_(at::matmul(at::transpose(grads, -2, -1), these(queries)));
   });
-  write(grad_value, at::matmul(at::transpose(scores, -2, -1), grad));
-  write(grad_query, at::matmul(grads, key));
-  write(grad_key, at::matmul(at::transpose(grads, -2, -1), query));
+  Tensor(grad_query).copy_(grad_queries.view(grad_query.sizes()));
+  Tensor(grad_key).copy_(grad_keys.view(grad_key.sizes()));
+  Tensor(grad_value).copy_(grad_values.view(grad_value.sizes()));
 }
 
 }  // namespace at::native::cuda
