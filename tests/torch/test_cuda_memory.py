@@ -132,6 +132,21 @@ def test_statistics() -> None:
     assert len(torch.cuda.memory_summary(abbreviated=True)) < len(summary)
 
 
+def test_memory_begins_at_multiples_of_what_kernels_read_at_once() -> None:
+    """Also that which was freed while another stream might read it, or a graph was recorded."""
+    other, graph = torch.cuda.Stream(), torch.cuda.CUDAGraph()
+    read_elsewhere = torch.empty(5003, dtype=torch.uint8, device="cuda")
+    read_elsewhere.record_stream(other)
+    del read_elsewhere
+    torch.cuda.synchronize()
+    odd = [torch.empty(71, dtype=torch.uint8, device="cuda") for _ in range(4)]
+    with torch.cuda.graph(graph):
+        freed = torch.empty(7001, dtype=torch.uint8, device="cuda")
+        del freed
+        odd += [torch.empty(71, dtype=torch.uint8, device="cuda") for _ in range(4)]
+    assert [tensor.data_ptr() % 16 for tensor in odd] == [0] * 8
+
+
 def test_snapshot() -> None:
     tensor = torch.empty(3000, dtype=torch.uint8, device="cuda")
     (segment,) = (

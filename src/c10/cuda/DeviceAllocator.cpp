@@ -203,6 +203,8 @@ Block* DeviceAllocator::find_free(Pool& pool, size_t bytes, cudaStream_t stream)
   const auto found = blocks.lower_bound(&wanted);
   if (found == blocks.end() || (*found)->stream != stream) return nullptr;
   Block* block = *found;
+  // What a graph freed while it was recorded; cut into sizes that nobody rounded, it would begin anywhere.
+  if (!keeps_memory() && block->bytes != bytes) return nullptr;
   // A big block is not broken up for a much smaller request that would get a segment of its own.
   if (bytes >= kMediumRequest && block->bytes > 2 * bytes) return nullptr;
   const AllocatorSettings& settings = allocator_settings();
@@ -311,6 +313,7 @@ void DeviceAllocator::collect_pending(bool wait) {
     block->awaits_streams = false;
     make_free(block);
   }
+  if (!keeps_memory()) release_free_segments();
 }
 
 void DeviceAllocator::release_free_segments() {
