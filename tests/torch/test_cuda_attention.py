@@ -14,9 +14,9 @@ pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason=str(torch.
 TOLERANCES = {torch.float64: 1e-10, torch.float32: 1e-4, torch.float16: 1e-2, torch.bfloat16: 6e-2}
 
 
-def _operands(queries: int, keys: int, features: int, values: int) -> list[Any]:
+def _operands(queries: int, keys: int, features: int, values: int, heads: int = 3, groups: int = 3) -> list[Any]:
     generator = torch.Generator().manual_seed(1)
-    shapes = ((2, 3, queries, features), (2, 3, keys, features), (2, 3, keys, values))
+    shapes = ((2, heads, queries, features), (2, groups, keys, features), (2, groups, keys, values))
     return [torch.randn(shape, dtype=torch.float64, generator=generator) for shape in shapes]
 
 
@@ -54,6 +54,41 @@ def test_masks(shape: tuple[int, ...]) -> None:
     for own in (mask, mask > -1):
         own = own[None] if own.dim() == 1 else own
         _compare(_operands(6, 9, 4, 4), torch.float32, own, scale=0.7)
+
+
+@pytest.mark.parametrize("dtype", TOLERANCES)
+@pytest.mark.parametrize("sizes", [(24, 24, 8, 8), (20, 27, 4, 6)])
+def test_parts_of_several_images(dtype: torch.dtype, sizes: tuple[int, int, int, int]) -> None:
+    """As many heads at once as the cache holds: by the emulated device's, two of 16 bits, of which there are three."""
+    operands = _operands(*sizes)
+    mask = torch.randn(2, 3, *sizes[:2], dtype=torch.float64, generator=torch.Generator().manual_seed(2))
+    for own in (mask, mask[:, :1, :1], mask[:1] > -1):
+        _compare(operands, dtype, own)
+    _compare(operands, dtype, is_causal=True, scale=0.7)
+
+
+@pytest.mark.parametrize("dtype", TOLERANCES)
+@pytest.mark.parametrize("groups", [1, 2])
+def test_heads_that_share_keys(dtype: torch.dtype, groups: int) -> None:
+    for is_causal in (False, True):
+        _compare(_operands(20, 24, 8, 4, 6, groups), dtype, is_causal=is_causal, enable_gqa=True)
+
+
+@pytest.mark.parametrize("dtype", TOLERANCES)
+def test_dropout(dtype: torch.dtype) -> None:
+    """Values that are a unit matrix show the weights."""
+    query, key, _ = (operand.to("cuda", dtype) for operand in _operands(20, 24, 8, 24))
+    value = torch.eye(24, device="cuda", dtype=dtype).expand(2, 3, 24, 24).clone().requires_grad_()
+    plain = functional.scaled_dot_product_attention(query, key, value, is_causal=True).detach()
+    dropped = functional.scaled_dot_product_attention(query, key, value, is_causal=True, dropout_p=0.5)
+    kept = dropped != 0
+    tolerance = TOLERANCES[dtype]
+    torch.testing.assert_close(dropped.detach(), plain * 2 * kept, rtol=tolerance, atol=tolerance)
+    looked_at = torch.ones(20, 24, dtype=torch.bool, device="cuda").tril().expand(2, 3, 20, 24)
+    assert 0.4 < kept[looked_at].double().mean().item() < 0.6
+    (grad,) = torch.autograd.grad(dropped.sum(), value)
+    expected = dropped.detach().sum(-2, keepdim=True).transpose(-2, -1).expand(2, 3, 24, 24)
+    torch.testing.assert_close(grad, expected, rtol=tolerance, atol=4 * tolerance)
 
 
 def test_queries_that_may_look_at_nothing() -> None:
