@@ -6,6 +6,7 @@ Without a device the same kernels run under the emulation of src/test/cuda_emula
 from __future__ import annotations
 
 import gc
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -82,6 +83,12 @@ def _compare(row: Op, sample: Call, dtype: str) -> None:
             torch.testing.assert_close(other.cpu(), one.cpu(), rtol=relative, atol=absolute, equal_nan=True)
 
 
+def _blocks_in_use() -> Counter[int]:
+    """How many blocks of so many bytes tensors have on the device."""
+    blocks = (block for segment in torch.cuda.memory_snapshot() for block in segment["blocks"])
+    return Counter(block["requested_size"] for block in blocks if block["state"] == "active_allocated")
+
+
 def _lacks_cuda(row: Op, dtype: str) -> bool:
     """Runs the row's samples; True if CUDA has no kernel for it."""
     try:
@@ -95,10 +102,10 @@ def _lacks_cuda(row: Op, dtype: str) -> bool:
 @pytest.mark.parametrize(("index", "row", "dtype"), ROWS, ids=[f"{i}-{row.path}-{dtype}" for i, row, dtype in ROWS])
 def test_as_on_the_cpu(index: int, row: Op, dtype: str) -> None:
     gc.collect()
-    before = torch.cuda.memory_allocated()
+    before = _blocks_in_use()
     lacks = _lacks_cuda(row, dtype)
     gc.collect()
-    assert torch.cuda.memory_allocated() == before, "device memory was left behind"
+    assert _blocks_in_use() == before, "device memory was left behind, or was there and went: blocks by their bytes"
     listed = f"{row.path} {dtype}" in WITHOUT_CUDA.read_text(encoding="utf-8").splitlines()
     if lacks and not listed:
         pytest.fail(f"{row.path} has no CUDA kernel for {dtype}; what lacks one is listed in {WITHOUT_CUDA.name}")
