@@ -71,6 +71,7 @@ struct Pending {
 
 class DeviceAllocator {
  public:
+  // It begins at a multiple of 256 bytes: kernels that read 16 at once look no further than at where a view begins.
   Block* take(size_t requested, DeviceIndex device, cudaStream_t stream);
   void give_back(Block* block);
   void record_use(void* data, cudaStream_t stream);

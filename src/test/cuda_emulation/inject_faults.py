@@ -3,8 +3,8 @@
     ./slipway test emulation      makes dist/work/emulation, the build, and dist/work/emulation-env, its environment
     python src/test/cuda_emulation/inject_faults.py dist/work [FAULT...]
 
-Each fault is made in a copy of the sources, compiled into a copy of the build, and tested until the first failure: first
-by the tests that faults.yaml expects it from.
+Each fault is made in a copy of the sources, compiled into a copy of the build, and tested until the first failure:
+first by the tests that faults.yaml expects it from.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ class Laboratory:
         """What becomes of it: caught, missed, or why there was nothing to test."""
         path = self.source / fault.file
         text = path.read_text(encoding="utf-8")
-        objects = {place: library for place, library in map(self._places, fault.sources)}
+        objects = dict(map(self._places, fault.sources))  # and the library of each
         whole = {file: (self.build / file).read_bytes() for file in (*objects, *objects.values())}
         path.write_text(text.replace(fault.old, fault.new, 1), encoding="utf-8")
         found = "caught"
