@@ -17,9 +17,18 @@ class Conversion {
   Conversion(c10::ScalarType to, c10::ScalarType from);
   void operator()(char* to, int64_t to_step, const char* from, int64_t from_step, int64_t count) const;
 
-  ConversionStep first;
-  ConversionStep second = nullptr;  // null: `first` does it all
-  int64_t wide_size = 0;
+ private:
+  void choose_steps(c10::ScalarType to, c10::ScalarType from);
+  void run_in_blocks(char* to, int64_t to_step, const char* from, int64_t from_step, int64_t count) const;
+
+  int64_t to_size_;
+  int64_t from_size_;
+  ConversionStep first_;
+  ConversionStep second_ = nullptr;  // null: `first_` does it all
+  int64_t wide_size_ = 0;
 };
+
+// Moves `count` elements of `size` bytes, whatever their bits mean, from one row to another; steps in bytes.
+void move_row(const char* from, int64_t from_step, char* to, int64_t to_step, int64_t count, int64_t size);
 
 }  // namespace at::native::cpu

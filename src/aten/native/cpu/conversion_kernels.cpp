@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <type_traits>
 
 #undef HWY_TARGET_INCLUDE
@@ -84,33 +85,9 @@ TORCH_SIMD void convert_elements(char* to, int64_t to_step, const char* from, in
   }
 }
 
-// What lies apart is brought side by side, or from there, a part at a time: `convert` has vectors for neighbours only.
-TORCH_SIMD inline void widen_apart(ConversionStep convert, char* to, const char* from, int64_t from_step,
-                                   int64_t count) {
-  uint16_t row[kStagedRow];
-  for (int64_t done = 0; done < count; done += kStagedRow) {
-    const int64_t part = std::min(kStagedRow, count - done);
-    const uint16_t* dense = collect<uint16_t>(from + done * from_step, from_step, part, row);
-    convert(to + done * int64_t{sizeof(float)}, sizeof(float), reinterpret_cast<const char*>(dense), sizeof(uint16_t),
-            part);
-  }
-}
-TORCH_SIMD inline void round_apart(ConversionStep convert, char* to, int64_t to_step, const char* from, int64_t count) {
-  uint16_t row[kStagedRow];
-  for (int64_t done = 0; done < count; done += kStagedRow) {
-    const int64_t part = std::min(kStagedRow, count - done);
-    convert(reinterpret_cast<char*>(row), sizeof(uint16_t), from + done * int64_t{sizeof(float)}, sizeof(float), part);
-    for (int64_t i = 0; i < part; ++i) *reinterpret_cast<uint16_t*>(to + (done + i) * to_step) = row[i];
-  }
-}
-constexpr int64_t kFewHalves = 8;  // not worth it
-
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
 // float16 by the processor's own instructions, where every processor of the instruction set has them.
 HWY_ATTR void widen_halves(char* to, int64_t to_step, const char* from, int64_t from_step, int64_t count) {
-  if (to_step == sizeof(float) && from_step != sizeof(c10::Half) && count > kFewHalves) {
-    return widen_apart(widen_halves, to, from, from_step, count);
-  }
   namespace hn = hwy::HWY_NAMESPACE;
   const hn::ScalableTag<float> d;
   const hn::Rebind<hwy::float16_t, decltype(d)> half;
@@ -125,9 +102,6 @@ HWY_ATTR void widen_halves(char* to, int64_t to_step, const char* from, int64_t 
   convert_elements<float, c10::Half>(to + i * to_step, to_step, from + i * from_step, from_step, count - i);
 }
 HWY_ATTR void round_to_halves(char* to, int64_t to_step, const char* from, int64_t from_step, int64_t count) {
-  if (from_step == sizeof(float) && to_step != sizeof(c10::Half) && count > kFewHalves) {
-    return round_apart(round_to_halves, to, to_step, from, count);
-  }
   namespace hn = hwy::HWY_NAMESPACE;
   const hn::ScalableTag<float> d;
   const hn::Rebind<hwy::float16_t, decltype(d)> half;
@@ -149,9 +123,6 @@ constexpr ConversionStep round_to_halves = &convert_elements<c10::Half, float>;
 // bfloat16 is the upper half of a float32; rounding to it is to the nearest, to the even one of two, and NaN stays NaN.
 #if HWY_TARGET != HWY_SCALAR
 HWY_ATTR void widen_bfloat16(char* to, int64_t to_step, const char* from, int64_t from_step, int64_t count) {
-  if (to_step == sizeof(float) && from_step != sizeof(c10::BFloat16) && count > kFewHalves) {
-    return widen_apart(widen_bfloat16, to, from, from_step, count);
-  }
   namespace hn = hwy::HWY_NAMESPACE;
   const hn::ScalableTag<uint32_t> d;
   const hn::Rebind<uint16_t, decltype(d)> narrow;
@@ -166,9 +137,6 @@ HWY_ATTR void widen_bfloat16(char* to, int64_t to_step, const char* from, int64_
   convert_elements<float, c10::BFloat16>(to + i * to_step, to_step, from + i * from_step, from_step, count - i);
 }
 HWY_ATTR void round_to_bfloat16(char* to, int64_t to_step, const char* from, int64_t from_step, int64_t count) {
-  if (from_step == sizeof(float) && to_step != sizeof(c10::BFloat16) && count > kFewHalves) {
-    return round_apart(round_to_bfloat16, to, to_step, from, count);
-  }
   namespace hn = hwy::HWY_NAMESPACE;
   const hn::ScalableTag<float> d;
   const hn::RebindToUnsigned<decltype(d)> word;
@@ -269,6 +237,14 @@ ConversionStep FindWriter(c10::ScalarType to, c10::ScalarType wide) {
   });
 }
 
+void MoveRow(const char* from, int64_t from_step, char* to, int64_t to_step, int64_t count, int64_t size) {
+  dispatch_word(static_cast<size_t>(size), [&](auto word) {
+    constexpr size_t kSize = sizeof(word);
+    if (to_step == int64_t{kSize}) collect_elements<kSize>(from, from_step, count, to);
+    else move_elements<kSize>(from, from_step, to, to_step, count);
+  });
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace at::native::cpu
 HWY_AFTER_NAMESPACE();
@@ -279,6 +255,7 @@ namespace at::native::cpu {
 HWY_EXPORT(FindStep);
 HWY_EXPORT(FindReader);
 HWY_EXPORT(FindWriter);
+HWY_EXPORT(MoveRow);
 
 namespace {
 
@@ -290,42 +267,81 @@ c10::ScalarType wide_type(c10::ScalarType to, c10::ScalarType from) {
 }
 
 constexpr int64_t kConversionBlock = 512;  // elements
+constexpr int64_t kFewElements = 8;        // not worth bringing side by side
 
 }  // namespace
 
-Conversion::Conversion(c10::ScalarType to, c10::ScalarType from) : first(HWY_DYNAMIC_DISPATCH(FindStep)(to, from)) {
-  if (first != nullptr) return;
+void move_row(const char* from, int64_t from_step, char* to, int64_t to_step, int64_t count, int64_t size) {
+  if (from_step == size && to_step == size) std::memcpy(to, from, static_cast<size_t>(count * size));
+  else HWY_DYNAMIC_DISPATCH(MoveRow)(from, from_step, to, to_step, count, size);
+}
+
+Conversion::Conversion(c10::ScalarType to, c10::ScalarType from)
+    : to_size_(static_cast<int64_t>(c10::element_size(to))),
+      from_size_(static_cast<int64_t>(c10::element_size(from))),
+      first_(HWY_DYNAMIC_DISPATCH(FindStep)(to, from)) {
+  if (first_ == nullptr) choose_steps(to, from);
+}
+
+void Conversion::choose_steps(c10::ScalarType to, c10::ScalarType from) {
   if (to == kBool && c10::is_complex_type(from)) {  // either part makes it true
-    first = HWY_DYNAMIC_DISPATCH(FindReader)(kBool, from);
+    first_ = HWY_DYNAMIC_DISPATCH(FindReader)(kBool, from);
     return;
   }
   // Halves are kept as floats are computed with: by way of those, if both steps have loops.
   if (c10::is_reduced_floating_type(from) || c10::is_reduced_floating_type(to)) {
-    first = HWY_DYNAMIC_DISPATCH(FindStep)(kFloat, from);
-    second = HWY_DYNAMIC_DISPATCH(FindStep)(to, kFloat);
-    wide_size = sizeof(float);
-    if (first != nullptr && second != nullptr) return;
-    second = nullptr;
+    first_ = HWY_DYNAMIC_DISPATCH(FindStep)(kFloat, from);
+    second_ = HWY_DYNAMIC_DISPATCH(FindStep)(to, kFloat);
+    wide_size_ = sizeof(float);
+    if (first_ != nullptr && second_ != nullptr) return;
+    second_ = nullptr;
   }
   const c10::ScalarType wide = wide_type(to, from);
   if (from == wide) {
-    first = HWY_DYNAMIC_DISPATCH(FindWriter)(to, wide);
+    first_ = HWY_DYNAMIC_DISPATCH(FindWriter)(to, wide);
   } else if (to == wide) {
-    first = HWY_DYNAMIC_DISPATCH(FindReader)(wide, from);
+    first_ = HWY_DYNAMIC_DISPATCH(FindReader)(wide, from);
   } else {
-    first = HWY_DYNAMIC_DISPATCH(FindReader)(wide, from);
-    second = HWY_DYNAMIC_DISPATCH(FindWriter)(to, wide);
-    wide_size = static_cast<int64_t>(c10::element_size(wide));
+    first_ = HWY_DYNAMIC_DISPATCH(FindReader)(wide, from);
+    second_ = HWY_DYNAMIC_DISPATCH(FindWriter)(to, wide);
+    wide_size_ = static_cast<int64_t>(c10::element_size(wide));
   }
 }
 
 void Conversion::operator()(char* to, int64_t to_step, const char* from, int64_t from_step, int64_t count) const {
-  if (second == nullptr) return first(to, to_step, from, from_step, count);
-  alignas(64) char wide[kConversionBlock * sizeof(c10::complex<double>)];
+  const bool is_dense = to_step == to_size_ && from_step == from_size_;
+  if (second_ == nullptr && (is_dense || count <= kFewElements)) return first_(to, to_step, from, from_step, count);
+  run_in_blocks(to, to_step, from, from_step, count);
+}
+
+// What lies apart is brought side by side, or from there: steps have vectors for neighbours only.
+void Conversion::run_in_blocks(char* to, int64_t to_step, const char* from, int64_t from_step, int64_t count) const {
+  constexpr int64_t kBytes = kConversionBlock * sizeof(c10::complex<double>);
+  alignas(64) char read[kBytes];
+  alignas(64) char wide[kBytes];
+  alignas(64) char written[kBytes];
   for (int64_t done = 0; done < count; done += kConversionBlock) {
     const int64_t part = std::min(kConversionBlock, count - done);
-    first(wide, wide_size, from + done * from_step, from_step, part);
-    second(to + done * to_step, to_step, wide, wide_size, part);
+    const char* source = from + done * from_step;
+    char* target = to + done * to_step;
+    int64_t source_step = from_step;
+    int64_t target_step = to_step;
+    if (from_step != from_size_ && part > kFewElements) {
+      move_row(source, from_step, read, from_size_, part, from_size_);
+      source = read;
+      source_step = from_size_;
+    }
+    if (to_step != to_size_ && part > kFewElements) {
+      target = written;
+      target_step = to_size_;
+    }
+    if (second_ == nullptr) {
+      first_(target, target_step, source, source_step, part);
+    } else {
+      first_(wide, wide_size_, source, source_step, part);
+      second_(target, target_step, wide, wide_size_, part);
+    }
+    if (target == written) move_row(written, to_size_, to + done * to_step, to_step, part, to_size_);
   }
 }
 

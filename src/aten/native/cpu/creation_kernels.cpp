@@ -1,6 +1,7 @@
 // tril and triu.
 
 #include <aten/Kernels.h>
+#include <aten/native/cpu/Conversion.h>
 
 #include <cstring>
 
@@ -31,15 +32,10 @@ void triangle_kernel(const Tensor& out, const Tensor& self, int64_t diagonal, bo
           const int64_t begin = upper ? border : 0;
           const int64_t end = upper ? columns : border;
           char* out_row = out_data + index * columns * size;
-          std::memset(out_row, 0, static_cast<size_t>(columns * size));
-          const char* in_row = in_data + offset;
-          if (column_step == size) {
-            std::memcpy(out_row + begin * size, in_row + begin * size, static_cast<size_t>((end - begin) * size));
-          } else {
-            for (int64_t column = begin; column < end; ++column) {
-              std::memcpy(out_row + column * size, in_row + column * column_step, static_cast<size_t>(size));
-            }
-          }
+          std::memset(out_row, 0, static_cast<size_t>(begin * size));
+          const char* in_row = in_data + offset + begin * column_step;
+          move_row(in_row, column_step, out_row + begin * size, size, end - begin, size);
+          std::memset(out_row + end * size, 0, static_cast<size_t>((columns - end) * size));
         }
       });
 }
