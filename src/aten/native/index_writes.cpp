@@ -101,7 +101,7 @@ Tensor& index_copy_(Tensor& self, int64_t dim, const Tensor& index, const Tensor
 }
 
 Tensor index_copy(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source) {
-  return at::clone(self).index_copy_(dim, index, source);
+  return at::clone(self, MemoryFormat::Contiguous).index_copy_(dim, index, source);
 }
 
 Tensor& index_fill_(Tensor& self, int64_t dim, const Tensor& index, const Scalar& value) {

@@ -328,15 +328,23 @@ Tensor& index_add_(Tensor& self, int64_t dim, const Tensor& index, const Tensor&
       TORCH_CHECK(false, "index ", place, " is out of bounds for dimension ", dim, " with size ", size);
     }
   }
-  const Tensor scaled = alpha.equal(1) ? values : at::detail::to_dtype(at::mul(values, alpha), self.dtype());
+  Tensor scaled = alpha.equal(1) ? values : at::detail::to_dtype(at::mul(values, alpha), self.dtype());
+  // Rows are added to rows: what lies crosswise is turned first, in whole cache lines.
+  if (target.is_contiguous() && scaled.strides().back() > 1) scaled = at::detail::to_contiguous(scaled);
   if (self.is_cpu() && target.dim() == 1) {  // rows of one element, which are added up faster as such
     Tensor sums = target;
     native::scatter_add_(sums, 0, positions, scaled);
     return self;
   }
-  run_kernel(index_put_kernels, self.device(), native::movedim(target, dim, 0), TensorList(positions),
-             native::movedim(scaled, dim, 0),
-             /*accumulate=*/true);
+  const Tensor indexed = native::movedim(target, dim, 0);
+  const Tensor added = native::movedim(scaled, dim, 0);
+  // Halves are rounded after each sum, which takes vectors: what is added lies side by side in a copy.
+  const bool turns = self.is_cpu() && c10::is_reduced_floating_type(self.dtype()) && indexed.strides()[0] == 1 &&
+                     positions.numel() >= indexed.sizes()[0] / 4;
+  const Tensor sums = turns ? at::detail::to_contiguous(indexed) : indexed;
+  run_kernel(index_put_kernels, self.device(), sums, TensorList(positions),
+             turns ? at::detail::to_contiguous(added) : added, /*accumulate=*/true);
+  if (turns) at::detail::copy_into(indexed, sums);
   return self;
 }
 
@@ -393,22 +401,22 @@ Tensor& scatter_add_(Tensor& self, int64_t dim, const Tensor& index, const Tenso
   return self;
 }
 
-// The functions beside the in-place ones: the same on a copy.
+// The functions beside the in-place ones: the same on a copy, which PyTorch makes contiguous for some of them.
 
 Tensor scatter_src(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
-  return at::clone(self).scatter_(dim, index, src);
+  return at::clone(self, MemoryFormat::Contiguous).scatter_(dim, index, src);
 }
 
 Tensor scatter_value(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value) {
-  return at::clone(self).scatter_(dim, index, value);
+  return at::clone(self, MemoryFormat::Contiguous).scatter_(dim, index, value);
 }
 
 Tensor scatter_add(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
-  return at::clone(self).scatter_add_(dim, index, src);
+  return at::clone(self, MemoryFormat::Contiguous).scatter_add_(dim, index, src);
 }
 
 Tensor index_add(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source, const Scalar& alpha) {
-  return at::clone(self).index_add_(dim, index, source, alpha);
+  return at::clone(self, MemoryFormat::Contiguous).index_add_(dim, index, source, alpha);
 }
 
 Tensor index_put(const Tensor& self, TensorList indices, const Tensor& values, bool accumulate) {

@@ -183,6 +183,46 @@ void add_elements(T* to, const T* from, int64_t count) {
   }
 }
 
+// to[i] = from[places[i]], a few at once: a loop's own steps would take as long as the moves.
+template <typename Word>
+void take_places(const Word* from, const int64_t* places, int64_t count, Word* to) {
+  int64_t i = 0;
+  for (; i + 4 <= count; i += 4) {
+    const Word a = from[places[i]];
+    const Word b = from[places[i + 1]];
+    const Word c = from[places[i + 2]];
+    const Word d = from[places[i + 3]];
+    to[i] = a;
+    to[i + 1] = b;
+    to[i + 2] = c;
+    to[i + 3] = d;
+  }
+  for (; i < count; ++i) to[i] = from[places[i]];
+}
+
+// Columns [0, count) of `height` elements, which begin at `places` and lie side by side, as rows `step` elements apart.
+// Through a small buffer: columns are often a power of two apart, and would push each other out of the cache.
+template <typename Word>
+void take_columns(const Word* from, const int64_t* places, int64_t count, int64_t height, Word* to, int64_t step) {
+  constexpr int64_t kBlock = 32;
+  Word buffer[kBlock * kBlock];
+  for (int64_t row = 0; row < height; row += kBlock) {
+    const int64_t rows = std::min(kBlock, height - row);
+    for (int64_t column = 0; column < count; column += kBlock) {
+      const int64_t columns = std::min(kBlock, count - column);
+      for (int64_t i = 0; i < columns; ++i) {
+        const Word* source = from + places[column + i] + row;
+        if (rows == kBlock) std::memcpy(buffer + i * kBlock, source, kBlock * sizeof(Word));
+        else std::copy_n(source, rows, buffer + i * kBlock);
+      }
+      for (int64_t i = 0; i < rows; ++i) {
+        Word* line = to + (row + i) * step + column;
+        for (int64_t j = 0; j < columns; ++j) line[j] = buffer[j * kBlock + i];
+      }
+    }
+  }
+}
+
 // Copies without regard to what the bytes mean: `Word` has the element's size.
 template <typename Word>
 void copy_rows(const Rows& rows, const Word* from, Word* to, const int64_t* from_strides, bool from_indexed) {
@@ -197,11 +237,14 @@ void copy_rows(const Rows& rows, const Word* from, Word* to, const int64_t* from
       for (size_t outer = 0; outer < rows.indexed_outer.size(); ++outer) {
         const Word* base = from + (from_indexed ? rows.indexed_outer : rows.dense_outer)[outer];
         Word* out = to + (from_indexed ? rows.dense_outer : rows.indexed_outer)[outer];
+        if (writes_in_order && step_from == 1) {
+          take_columns(base + first, source, positions, last - first, out + target[0] + first * step_to, step_to);
+          continue;
+        }
         for (int64_t i = first; i < last; ++i) {
           const Word* element = base + i * step_from;
           if (writes_in_order) {
-            Word* line = out + target[0] + i * step_to;
-            for (int64_t j = 0; j < positions; ++j) line[j] = element[source[j]];
+            take_places(element, source, positions, out + target[0] + i * step_to);
           } else {
             for (int64_t j = 0; j < positions; ++j) out[target[j] + i * step_to] = element[source[j]];
           }

@@ -1,14 +1,39 @@
 // gather and scatter: an index per element, along one dimension.
 
 #include <aten/Dispatch.h>
+#include <aten/EmptyTensor.h>
 #include <aten/Kernels.h>
 #include <aten/Parallel.h>
 
 #include <algorithm>
+#include <cstdlib>
+
+// A loop's own steps would take as long as the moves.
+#if defined(__clang__)
+#define AT_UNROLLED _Pragma("unroll 4")
+#elif defined(__GNUC__)
+#define AT_UNROLLED _Pragma("GCC unroll 4")
+#else
+#define AT_UNROLLED
+#endif
 
 namespace at::native::cpu {
 
 namespace {
+
+// For a tensor that `index` goes through row by row, while the elements of a row lie further apart than those of a
+// column: a copy whose rows lie side by side takes whole cache lines, and each element of such a row one of its own.
+Tensor with_near_columns(const Tensor& tensor, const Tensor& index) {
+  if (tensor.dim() < 2 || index.numel() < tensor.numel()) return tensor;
+  const int64_t step = std::abs(tensor.strides().back());
+  const auto is_nearer = [&](size_t dim) {
+    return tensor.sizes()[dim] > 1 && tensor.strides()[dim] != 0 && std::abs(tensor.strides()[dim]) < step;
+  };
+  for (size_t dim = 0; dim + 1 < tensor.sizes().size(); ++dim) {
+    if (is_nearer(dim)) return at::detail::to_contiguous(tensor);
+  }
+  return tensor;
+}
 
 // What one call works on: `indexed` is addressed through `index` along `dim`, `dense` at index's own places.
 struct Plan {
@@ -57,8 +82,37 @@ struct Plan {
   bool one_index_moves_rows = false;   // all neighbours of a row by the same index
 };
 
-[[noreturn]] void throw_outside(const Plan& plan, int64_t index) {
-  TORCH_CHECK(false, "index ", index, " is out of bounds for dimension ", plan.dim, " with size ", plan.size);
+[[noreturn]] C10_NOINLINE void throw_outside(int64_t dim, int64_t size, int64_t index) {
+  TORCH_CHECK(false, "index ", index, " is out of bounds for dimension ", dim, " with size ", size);
+}
+
+// body(indexed element, dense element) for `count` neighbours of a row.
+template <typename T, typename Body>
+void run_indices(const Plan& plan, T* indexed, T* dense, const int64_t* index, int64_t count, Body&& body) {
+  // Nothing that is written can change these.
+  const int64_t step = plan.step;
+  const int64_t size = plan.size;
+  const int64_t dim = plan.dim;
+  const auto checked = [dim, size](int64_t place) {
+    if (C10_UNLIKELY(static_cast<uint64_t>(place) >= static_cast<uint64_t>(size))) throw_outside(dim, size, place);
+    return place;
+  };
+  if (plan.one_index_moves_rows) {  // as index_reduce asks for
+    T* target = indexed + checked(index[0]) * step;
+    for (int64_t i = 0; i < count; ++i) body(target[i], dense[i]);
+  } else if (plan.is_plain) {
+    AT_UNROLLED
+    for (int64_t i = 0; i < count; ++i) body(indexed[checked(index[i])], dense[i]);
+  } else if (plan.columns_move_together) {
+    AT_UNROLLED
+    for (int64_t i = 0; i < count; ++i) body(indexed[i + checked(index[i]) * step], dense[i]);
+  } else {
+    const int64_t indexed_column = plan.indexed_column;
+    const int64_t index_column = plan.index_column;
+    const int64_t dense_column = plan.dense_column;
+    for (int64_t i = 0; i < count; ++i)
+      body(indexed[i * indexed_column + checked(index[i * index_column]) * step], dense[i * dense_column]);
+  }
 }
 
 // body(indexed element, dense element) for every index.
@@ -84,33 +138,16 @@ void for_each_index(const Plan& plan, T* indexed, T* dense, const int64_t* index
         dense_row += position * plan.dense_outer[i];
         index_row += position * plan.index_outer[i];
       }
-      const auto checked = [&plan](int64_t place) {
-        if (C10_UNLIKELY(static_cast<uint64_t>(place) >= static_cast<uint64_t>(plan.size))) throw_outside(plan, place);
-        return place;
-      };
-      if (plan.one_index_moves_rows) {  // as index_reduce asks for
-        T* target = indexed_row + checked(index_row[0]) * plan.step;
-        for (int64_t column = begin; column < end; ++column) body(target[column], dense_row[column]);
-      } else if (plan.is_plain) {
-        for (int64_t column = begin; column < end; ++column)
-          body(indexed_row[checked(index_row[column])], dense_row[column]);
-      } else if (plan.columns_move_together) {
-        for (int64_t column = begin; column < end; ++column) {
-          body(indexed_row[column + checked(index_row[column]) * plan.step], dense_row[column]);
-        }
-      } else {
-        for (int64_t column = begin; column < end; ++column) {
-          body(indexed_row[column * plan.indexed_column + checked(index_row[column * plan.index_column]) * plan.step],
-               dense_row[column * plan.dense_column]);
-        }
-      }
+      run_indices(plan, indexed_row + begin * plan.indexed_column, dense_row + begin * plan.dense_column,
+                  index_row + begin * plan.index_column, end - begin, body);
     }
   });
 }
 
 }  // namespace
 
-void gather_kernel(const Tensor& out, const Tensor& self, int64_t dim, const Tensor& index) {
+void gather_kernel(const Tensor& out, const Tensor& given, int64_t dim, const Tensor& index) {
+  const Tensor self = dim + 1 == given.dim() ? with_near_columns(given, index) : given;
   const Plan plan(self, out, index, dim);
   dispatch_word(self.element_size(), [&](auto word) {
     using Word = decltype(word);
@@ -120,7 +157,8 @@ void gather_kernel(const Tensor& out, const Tensor& self, int64_t dim, const Ten
   });
 }
 
-void scatter_kernel(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
+void scatter_kernel(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& given) {
+  const Tensor src = with_near_columns(given, index);
   const Plan plan(self, src, index, dim);
   dispatch_word(self.element_size(), [&](auto word) {
     using Word = decltype(word);
@@ -130,7 +168,8 @@ void scatter_kernel(const Tensor& self, int64_t dim, const Tensor& index, const 
   });
 }
 
-void scatter_add_kernel(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
+void scatter_add_kernel(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& given) {
+  const Tensor src = with_near_columns(given, index);
   const Plan plan(self, src, index, dim);
   dispatch_stored_types(self.dtype(), "scatter_add", [&](auto type) {
     using scalar_t = typename decltype(type)::type;
