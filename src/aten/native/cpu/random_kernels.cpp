@@ -5,6 +5,7 @@
 #include <aten/EmptyTensor.h>
 #include <aten/Kernels.h>
 #include <aten/TensorIterator.h>
+#include <aten/native/cpu/Conversion.h>
 #include <aten/native/cpu/box_muller.h>
 
 #include <algorithm>
@@ -26,8 +27,19 @@ void fill_serially(const Tensor& self, Draw&& draw) {
   const auto iter = TensorIterator(TensorIteratorConfig().output(out).leave_dtypes().allow_overlap());
   iter.serial_for_each(
       [&](char** data, const int64_t* strides, int64_t count) {
-        for (int64_t i = 0; i < count; ++i)
-          *reinterpret_cast<T*>(data[0] + i * strides[0]) = static_cast<T>(draw());
+        if constexpr (c10::is_reduced_floating_v<T>) {  // rounded many at a time
+          constexpr int64_t kBlock = 256;
+          static const Conversion round(c10::CppTypeToScalarType<T>::value, kFloat);
+          float drawn[kBlock];
+          for (int64_t done = 0; done < count; done += kBlock) {
+            const int64_t part = std::min(kBlock, count - done);
+            for (int64_t i = 0; i < part; ++i) drawn[i] = static_cast<float>(draw());
+            round(data[0] + done * strides[0], strides[0], reinterpret_cast<const char*>(drawn), sizeof(float), part);
+          }
+        } else {
+          for (int64_t i = 0; i < count; ++i)
+            *reinterpret_cast<T*>(data[0] + i * strides[0]) = static_cast<T>(draw());
+        }
       },
       0, iter.numel());
 }
