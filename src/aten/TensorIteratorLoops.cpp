@@ -294,7 +294,8 @@ void TensorIterator::walk(Loop loop, void* context, int64_t begin, int64_t end) 
     loop(context, pointers, steps, end - begin);
     return;
   }
-  // `position` counts rows and the element within; pointers follow by stepping, without a division per row.
+  // `position` counts rows and the element within; pointers follow by stepping, without a division per row. A loop gets
+  // these themselves, and leaves them as they are.
   DimVector position(shape_.size());
   int64_t rest = begin;
   for (int dim = 0; dim < dims; ++dim) {
@@ -302,7 +303,6 @@ void TensorIterator::walk(Loop loop, void* context, int64_t begin, int64_t end) 
     rest /= shape_[dim];
     for (int i = 0; i < count; ++i) pointers[i] += position[dim] * operands_[i].strides[dim];
   }
-  char* row[kMaxOperands];
   int64_t next[kMaxOperands];
   for (int i = 0; i < count; ++i) next[i] = operands_[i].strides[1];
   const bool is_short = shape_[0] <= kShortRow && numel_ > kTiledRow && !is_reduction_;
@@ -325,8 +325,7 @@ void TensorIterator::walk(Loop loop, void* context, int64_t begin, int64_t end) 
       left = 1;
     }
     for (; left > 1; --left) {
-      for (int i = 0; i < count; ++i) row[i] = pointers[i];
-      loop(context, row, steps, shape_[0]);
+      loop(context, pointers, steps, shape_[0]);
       for (int i = 0; i < count; ++i) pointers[i] += next[i];
     }
     if (rows > 1) {
@@ -334,8 +333,7 @@ void TensorIterator::walk(Loop loop, void* context, int64_t begin, int64_t end) 
       position[1] += rows - 1;
     }
     const int64_t length = std::min(shape_[0] - position[0], end - done);
-    for (int i = 0; i < count; ++i) row[i] = pointers[i];
-    loop(context, row, steps, length);
+    loop(context, pointers, steps, length);
     done += length;
     if (done >= end) break;
     for (int i = 0; i < count; ++i) pointers[i] -= position[0] * steps[i];
