@@ -133,7 +133,7 @@ HWY_ATTR T reduce_softmax_row(const T* row, int64_t size) {
 // Rows whose elements lie next to each other; a few at a time, whose logarithms are taken together.
 template <typename T>
 HWY_ATTR void softmax_rows(T* out, const T* self, int64_t rows, int64_t size, bool log) {
-  constexpr int64_t kShortRow = 16;
+  constexpr int64_t kShortRow = 24;
   if (size < kShortRow && rows > 1) return softmax_short_rows(out, self, rows, size, log);
   constexpr int64_t kFewRows = HWY_MAX_BYTES / sizeof(T);
   parallel_for(0, rows, std::max<int64_t>(1, kGrainSize / 8 / size), [&](int64_t first, int64_t last) HWY_ATTR {
