@@ -230,9 +230,14 @@ Tensor var(const Tensor& self, std::optional<IntArrayRef> dim, const std::option
     count *= self.sizes()[i];
   }
   const Tensor centered = at::sub(self, at::mean(self, IntArrayRef(reduced), /*keepdim=*/true));
-  const Tensor square =
-      self.is_complex() ? at::real(at::mul(centered, at::conj(centered))) : at::mul(centered, centered);
-  const Tensor squares = at::sum(square, IntArrayRef(reduced), keepdim);
+  Tensor squares;
+  if (self.is_cpu() && self.is_floating_point() && !is_differentiated(self)) {  // in one pass
+    squares = reduce(sum_mapped_kernels, centered, IntArrayRef(reduced), keepdim, self.dtype(), ElementMap::square);
+  } else {
+    const Tensor square =
+        self.is_complex() ? at::real(at::mul(centered, at::conj(centered))) : at::mul(centered, centered);
+    squares = at::sum(square, IntArrayRef(reduced), keepdim);
+  }
   // No degrees of freedom left: 0 / 0 is NaN and x / 0 infinite, as PyTorch answers.
   return at::div(
       squares, Scalar(std::max(0.0, static_cast<double>(count) - correction.value_or(Scalar(1)).toDouble())));
