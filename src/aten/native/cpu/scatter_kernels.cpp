@@ -88,7 +88,8 @@ struct Plan {
 
 // body(indexed element, dense element) for `count` neighbours of a row.
 template <typename T, typename Body>
-void run_indices(const Plan& plan, T* indexed, T* dense, const int64_t* index, int64_t count, Body&& body) {
+C10_NOINLINE void run_indices(const Plan& plan, T* indexed, T* dense, const int64_t* index, int64_t count,
+                              Body&& body) {
   // Nothing that is written can change these.
   const int64_t step = plan.step;
   const int64_t size = plan.size;
@@ -104,7 +105,6 @@ void run_indices(const Plan& plan, T* indexed, T* dense, const int64_t* index, i
     AT_UNROLLED
     for (int64_t i = 0; i < count; ++i) body(indexed[checked(index[i])], dense[i]);
   } else if (plan.columns_move_together) {
-    AT_UNROLLED
     for (int64_t i = 0; i < count; ++i) body(indexed[i + checked(index[i]) * step], dense[i]);
   } else {
     const int64_t indexed_column = plan.indexed_column;
@@ -118,28 +118,32 @@ void run_indices(const Plan& plan, T* indexed, T* dense, const int64_t* index, i
 // body(indexed element, dense element) for every index.
 template <typename T, typename Body>
 void for_each_index(const Plan& plan, T* indexed, T* dense, const int64_t* index, bool only_reads, Body&& body) {
+  const auto run_row = [&](int64_t row, int64_t begin, int64_t end) {
+    T* indexed_row = indexed + begin * plan.indexed_column;
+    T* dense_row = dense + begin * plan.dense_column;
+    const int64_t* index_row = index + begin * plan.index_column;
+    for (size_t i = plan.outer.size(); i-- > 0;) {
+      const int64_t position = row % plan.outer[i];
+      row /= plan.outer[i];
+      indexed_row += position * plan.indexed_outer[i];
+      dense_row += position * plan.dense_outer[i];
+      index_row += position * plan.index_outer[i];
+    }
+    run_indices(plan, indexed_row, dense_row, index_row, end - begin, body);
+  };
+  if (!only_reads && !plan.rows_are_independent) {  // but columns are
+    parallel_for(0, plan.columns, std::max<int64_t>(1, kGrainSize / plan.rows), [&](int64_t first, int64_t last) {
+      for (int64_t row = 0; row < plan.rows; ++row) run_row(row, first, last);
+    });
+    return;
+  }
   const bool splits_rows = only_reads || plan.elements_are_independent;
   const int64_t piece = std::max<int64_t>(1, splits_rows ? std::min(plan.columns, kGrainSize) : plan.columns);
   const int64_t pieces = (plan.columns + piece - 1) / piece;
-  const bool parallel = only_reads || plan.rows_are_independent;
-  const int64_t grain = std::max<int64_t>(1, parallel ? kGrainSize / piece : plan.rows * pieces);
-  parallel_for(0, plan.rows * pieces, grain, [&](int64_t first, int64_t last) {
+  parallel_for(0, plan.rows * pieces, std::max<int64_t>(1, kGrainSize / piece), [&](int64_t first, int64_t last) {
     for (int64_t unit = first; unit < last; ++unit) {
       const int64_t begin = unit % pieces * piece;
-      const int64_t end = std::min(plan.columns, begin + piece);
-      int64_t rest = unit / pieces;
-      T* indexed_row = indexed;
-      T* dense_row = dense;
-      const int64_t* index_row = index;
-      for (size_t i = plan.outer.size(); i-- > 0;) {
-        const int64_t position = rest % plan.outer[i];
-        rest /= plan.outer[i];
-        indexed_row += position * plan.indexed_outer[i];
-        dense_row += position * plan.dense_outer[i];
-        index_row += position * plan.index_outer[i];
-      }
-      run_indices(plan, indexed_row + begin * plan.indexed_column, dense_row + begin * plan.dense_column,
-                  index_row + begin * plan.index_column, end - begin, body);
+      run_row(unit / pieces, begin, std::min(plan.columns, begin + piece));
     }
   });
 }
