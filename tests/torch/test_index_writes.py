@@ -50,3 +50,49 @@ def test_a_leaf_is_not_written() -> None:
         leaf.index_copy_(0, torch.tensor([0]), torch.ones(1))
     with pytest.raises(IndexError, match="out of range"):
         torch.zeros(3).index_copy_(0, torch.tensor([3]), torch.ones(1))
+
+
+def test_results_beside_what_lies_crosswise_are_contiguous_as_in_pytorch() -> None:
+    start = torch.arange(12.0).reshape(3, 4).t()
+    places, row = torch.zeros(4, 3, dtype=torch.int64), torch.tensor([0])
+    for result in (
+        start.scatter(1, places, start),
+        start.scatter(1, places, 1.0),
+        start.scatter_add(1, places, start),
+        start.index_add(0, row, start[:1]),
+        start.index_copy(0, row, start[:1]),
+    ):
+        assert result.stride() == (3, 1)
+    assert start.index_fill(0, row, 1.0).stride() == (1, 4)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16, torch.bool, torch.complex128])
+@pytest.mark.parametrize("dim", [0, 1])
+def test_what_lies_crosswise_is_read_and_written_as_what_does_not(dtype: torch.dtype, dim: int) -> None:
+    torch.manual_seed(0)
+    dense = torch.randint(0, 9, (330, 530)).to(dtype)  # more than one block, and no whole number of them
+    places = torch.randint(0, dense.size(dim), dense.shape)
+    one_each = torch.argsort(torch.rand(dense.shape), dim)
+    at = torch.randint(0, dense.size(dim), (77,))
+    for given in (dense.t().contiguous().t(), dense.repeat_interleave(2, 1)[:, ::2]):
+        assert torch.equal(given.index_select(dim, at), dense.index_select(dim, at))
+        assert torch.equal(given.gather(dim, places), dense.gather(dim, places))
+        assert torch.equal(given.scatter(dim, one_each, given), dense.scatter(dim, one_each, dense))
+        assert torch.equal(given.scatter_add(dim, places, given), dense.scatter_add(dim, places, dense))
+        assert torch.equal(
+            given.index_add(dim, at, given.narrow(dim, 0, 77)), dense.index_add(dim, at, dense.narrow(dim, 0, 77))
+        )
+        assert torch.equal(given.tril(3), dense.tril(3))
+        assert torch.equal(given.triu(-3), dense.triu(-3))
+
+
+@pytest.mark.parametrize("place", [-1, 40])
+def test_every_thread_says_which_index_is_outside(place: int) -> None:
+    places = torch.zeros(40, 5000, dtype=torch.int64)
+    places[39, 4999] = place
+    for call in (
+        torch.zeros(40, 5000).gather,
+        lambda *given: torch.zeros(40, 5000).scatter_add(*given, torch.ones(40, 5000)),
+    ):
+        with pytest.raises(RuntimeError, match=f"index {place} is out of bounds for dimension 0 with size 40"):
+            call(0, places)
