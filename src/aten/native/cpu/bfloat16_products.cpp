@@ -7,6 +7,7 @@
 #include <cstring>
 #include <limits>
 #include <memory>
+#include <type_traits>
 #include <vector>
 
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -28,19 +29,23 @@ namespace {
 
 constexpr int64_t kWidth = 32;  // columns of a panel
 constexpr int64_t kLanes = 16;
+constexpr int kRows = 8;
 
-// As add_tile in gathered_products.cpp.
-template <int Rows, int Vectors, typename Element>
+// As add_tile in gathered_products.cpp. Sums that are kept as bfloat16 are rounded, and `fresh`.
+template <int Rows, int Vectors, typename Element, typename Sum>
 AT_PAIRS_TARGET void add_tile(const Element* data, const int64_t* rows, const int64_t* depths, int64_t depth,
-                              Lines<const uint32_t> panel, Lines<float> sums, bool fresh) {
+                              Lines<const uint32_t> panel, Lines<Sum> sums, bool fresh) {
   __m512 totals[Rows][Vectors];
   const Element* starts[Rows];
-#pragma GCC unroll 12
+#pragma GCC unroll 8
   for (int row = 0; row < Rows; ++row) {
     starts[row] = data + rows[row];
 #pragma GCC unroll 2
     for (int v = 0; v < Vectors; ++v) {
-      totals[row][v] = fresh ? _mm512_setzero_ps() : _mm512_loadu_ps(sums.data + row * sums.step + v * kLanes);
+      totals[row][v] = _mm512_setzero_ps();
+      if constexpr (std::is_same_v<Sum, float>) {
+        if (!fresh) totals[row][v] = _mm512_loadu_ps(sums.data + row * sums.step + v * kLanes);
+      }
     }
   }
   const uint32_t* from = panel.data;
@@ -49,7 +54,7 @@ AT_PAIRS_TARGET void add_tile(const Element* data, const int64_t* rows, const in
     __m512bh line[Vectors];
 #pragma GCC unroll 2
     for (int v = 0; v < Vectors; ++v) line[v] = (__m512bh)_mm512_loadu_si512(from + v * kLanes);
-#pragma GCC unroll 12
+#pragma GCC unroll 8
     for (int row = 0; row < Rows; ++row) {
       int pair;
       std::memcpy(&pair, starts[row] + place, sizeof pair);
@@ -58,25 +63,36 @@ AT_PAIRS_TARGET void add_tile(const Element* data, const int64_t* rows, const in
       for (int v = 0; v < Vectors; ++v) totals[row][v] = _mm512_dpbf16_ps(totals[row][v], element, line[v]);
     }
   }
-#pragma GCC unroll 12
+#pragma GCC unroll 8
   for (int row = 0; row < Rows; ++row) {
+    Sum* const to = sums.data + row * sums.step;
 #pragma GCC unroll 2
-    for (int v = 0; v < Vectors; ++v) _mm512_storeu_ps(sums.data + row * sums.step + v * kLanes, totals[row][v]);
+    for (int v = 0; v < Vectors; ++v) {
+      if constexpr (std::is_same_v<Sum, float>) {
+        _mm512_storeu_ps(to + v * kLanes, totals[row][v]);
+      } else {
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + v * kLanes), (__m256i)_mm512_cvtneps_pbh(totals[row][v]));
+      }
+    }
   }
 }
 
-template <int Vectors, typename Element>
+// As in gathered_products.cpp.
+template <int Rows, int Vectors, typename Element, typename Sum>
+AT_PAIRS_TARGET void add_rest(const Element* data, const int64_t* rows, int64_t count, const int64_t* depths,
+                              int64_t depth, Lines<const uint32_t> panel, Lines<Sum> sums, bool fresh) {
+  if constexpr (Rows > 1) {
+    if (count < Rows) return add_rest<Rows - 1, Vectors>(data, rows, count, depths, depth, panel, sums, fresh);
+  }
+  add_tile<Rows, Vectors>(data, rows, depths, depth, panel, sums, fresh);
+}
+
+template <int Vectors, typename Element, typename Sum>
 AT_PAIRS_TARGET void add_tiles(const Element* data, const int64_t* rows, int64_t count, const int64_t* depths,
-                               int64_t depth, Lines<const uint32_t> panel, Lines<float> sums, bool fresh) {
-  int64_t row = 0;
-  for (; row + 12 <= count; row += 12, sums.data += 12 * sums.step) {
-    add_tile<12, Vectors>(data, rows + row, depths, depth, panel, sums, fresh);
-  }
-  for (; row + 4 <= count; row += 4, sums.data += 4 * sums.step) {
-    add_tile<4, Vectors>(data, rows + row, depths, depth, panel, sums, fresh);
-  }
-  for (; row < count; ++row, sums.data += sums.step)
-    add_tile<1, Vectors>(data, rows + row, depths, depth, panel, sums, fresh);
+                               int64_t depth, Lines<const uint32_t> panel, Lines<Sum> sums, bool fresh) {
+  for (; count >= kRows; rows += kRows, count -= kRows, sums.data += kRows * sums.step)
+    add_tile<kRows, Vectors>(data, rows, depths, depth, panel, sums, fresh);
+  if (count > 0) add_rest<kRows - 1, Vectors>(data, rows, count, depths, depth, panel, sums, fresh);
 }
 
 // MKL uses AMX, and its kernels for AVX512_BF16, on Intel's processors only.
@@ -86,6 +102,10 @@ bool is_for_mkl() {
     return gemm_bf16bf16f32_ && __get_cpuid(0, &level, &first, &third, &second) && first == signature_INTEL_ebx;
   }();
   return answer;
+}
+
+AT_PAIRS_TARGET inline __mmask16 first_lanes(int64_t count) {
+  return count >= kLanes ? __mmask16(0xFFFF) : static_cast<__mmask16>((1U << std::max<int64_t>(count, 0)) - 1);
 }
 
 // 32 numbers of a line and of the next one, as pairs of two vectors.
@@ -148,10 +168,7 @@ AT_PAIRS_TARGET void add_lines(int64_t count, int64_t depth, const uint16_t* lin
       const int64_t left = count - j;
       const PairVectors pairs =
           pairs_of(load_some(line + j, left), whole ? load_some(line + leading + j, left) : _mm512_setzero_si512());
-      const auto mask_of = [&](int64_t some) {
-        return some >= kLanes ? __mmask16(0xFFFF) : static_cast<__mmask16>((1U << std::max<int64_t>(some, 0)) - 1);
-      };
-      const __mmask16 masks[2] = {mask_of(left), mask_of(left - kLanes)};
+      const __mmask16 masks[2] = {first_lanes(left), first_lanes(left - kLanes)};
       _mm512_mask_storeu_ps(out + j, masks[0],
                             _mm512_dpbf16_ps(_mm512_maskz_loadu_ps(masks[0], out + j), pair, (__m512bh)pairs.first));
       _mm512_mask_storeu_ps(
@@ -242,9 +259,9 @@ void multiply_by_mkl(int64_t m, int64_t n, int64_t k, float alpha, MatrixOperand
 
 }  // namespace
 
-template <typename Element>
+template <typename Element, typename Sum>
 void add_gathered_pairs(const Element* data, const int64_t* rows, int64_t count, const int64_t* depths, int64_t depth,
-                        Lines<const uint32_t> panel, int64_t columns, Lines<float> sums, bool fresh) {
+                        Lines<const uint32_t> panel, int64_t columns, Lines<Sum> sums, bool fresh) {
   if (columns <= kLanes) {
     add_tiles<1>(data, rows, count, depths, depth, panel, sums, fresh);
   } else {
@@ -256,6 +273,55 @@ template void add_gathered_pairs(const uint16_t*, const int64_t*, int64_t, const
                                  Lines<const uint32_t>, int64_t, Lines<float>, bool);
 template void add_gathered_pairs(const uint32_t*, const int64_t*, int64_t, const int64_t*, int64_t,
                                  Lines<const uint32_t>, int64_t, Lines<float>, bool);
+template void add_gathered_pairs(const uint32_t*, const int64_t*, int64_t, const int64_t*, int64_t,
+                                 Lines<const uint32_t>, int64_t, Lines<uint16_t>, bool);
+
+namespace {
+
+AT_PAIRS_TARGET void pair_line(const uint16_t* first, const uint16_t* second, int64_t count, uint32_t* to) {
+  for (int64_t i = 0; i < count; i += 32) {
+    const int64_t left = count - i;
+    const PairVectors pairs =
+        pairs_of(load_some(first + i, left), second ? load_some(second + i, left) : _mm512_setzero_si512());
+    _mm512_mask_storeu_epi32(to + i, first_lanes(left), pairs.first);
+    _mm512_mask_storeu_epi32(to + i + kLanes, first_lanes(left - kLanes), pairs.second);
+  }
+}
+
+}  // namespace
+
+AT_PAIRS_TARGET void pair_lines(const uint16_t* from, int64_t lines, int64_t count, uint32_t* to) {
+  if (count > kLanes) {
+    for (int64_t line = 0; line + 1 < lines; line += 2, from += 2 * count, to += count)
+      pair_line(from, from + count, count, to);
+  } else {  // two lines are a vector
+    alignas(64) std::array<uint16_t, 32> places{};
+    for (size_t i = 0; i < 32; ++i) places[i] = static_cast<uint16_t>(i / 2 + i % 2 * static_cast<size_t>(count)) % 32;
+    const __m512i order = _mm512_load_si512(places.data());
+    const __mmask16 mask = first_lanes(count);
+    for (int64_t line = 0; line + 1 < lines; line += 2, from += 2 * count, to += count)
+      _mm512_mask_storeu_epi32(to, mask, _mm512_permutexvar_epi16(order, load_some(from, 2 * count)));
+  }
+  if (lines % 2 != 0) pair_line(from, nullptr, count, to);
+}
+
+AT_PAIRS_TARGET void round_to_bfloat16(Lines<const float> from, int64_t lines, int64_t count, Lines<uint16_t> to) {
+  const auto round_some = [&](int64_t i) AT_PAIRS_TARGET {
+    const auto rounded = (__m256i)_mm512_cvtneps_pbh(_mm512_loadu_ps(from.data + i));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to.data + i), rounded);
+  };
+  for (int64_t line = 0; line < lines; ++line, from.data += from.step, to.data += to.step) {
+    for (int64_t i = 0; i + kLanes <= count; i += kLanes) round_some(i);
+    if (count % kLanes == 0) continue;
+    if (count > kLanes) {  // the last ones end with the line, some of them once more
+      round_some(count - kLanes);
+    } else {
+      const __mmask16 mask = first_lanes(count);
+      _mm256_mask_storeu_epi16(to.data, mask,
+                               (__m256i)_mm512_cvtneps_pbh(_mm512_maskz_loadu_ps(mask, from.data)));
+    }
+  }
+}
 
 bool has_bfloat16_products() {
   static const bool answer =
@@ -307,11 +373,15 @@ void bfloat16_gemm(int64_t m, int64_t n, int64_t k, float alpha, MatrixOperand<u
 #else
 
 bool has_bfloat16_products() { return false; }
-template <typename Element>
+template <typename Element, typename Sum>
 void add_gathered_pairs(const Element*, const int64_t*, int64_t, const int64_t*, int64_t, Lines<const uint32_t>,
-                        int64_t, Lines<float>, bool) {}
+                        int64_t, Lines<Sum>, bool) {}
 template void add_gathered_pairs(const uint32_t*, const int64_t*, int64_t, const int64_t*, int64_t,
                                  Lines<const uint32_t>, int64_t, Lines<float>, bool);
+template void add_gathered_pairs(const uint32_t*, const int64_t*, int64_t, const int64_t*, int64_t,
+                                 Lines<const uint32_t>, int64_t, Lines<uint16_t>, bool);
+void pair_lines(const uint16_t*, int64_t, int64_t, uint32_t*) {}
+void round_to_bfloat16(Lines<const float>, int64_t, int64_t, Lines<uint16_t>) {}
 void bfloat16_gemm(int64_t, int64_t, int64_t, float, MatrixOperand<uint16_t>, MatrixOperand<uint16_t>, float, float*,
                    int64_t) {}
 

@@ -16,9 +16,16 @@ void bfloat16_gemm(int64_t m, int64_t n, int64_t k, float alpha, MatrixOperand<u
                    float beta, float* out, int64_t out_leading);
 
 // As add_gathered_product<float> for AVX-512, of `depth` pairs, which lie next to each other: `data` is of numbers or
-// of pairs, and offsets count what it is of.
-template <typename Element>
+// of pairs, and offsets count what it is of. Sums are floats; or bfloat16, `fresh` and of whole or half panels.
+template <typename Element, typename Sum>
 void add_gathered_pairs(const Element* data, const int64_t* rows, int64_t count, const int64_t* depths, int64_t depth,
-                        Lines<const uint32_t> panel, int64_t columns, Lines<float> sums, bool fresh);
+                        Lines<const uint32_t> panel, int64_t columns, Lines<Sum> sums, bool fresh);
+
+// Each two of `lines` lines of `count` numbers, which follow each other, as a line of pairs; the last of an odd number
+// with 0. As what follows, only where has_bfloat16_products().
+void pair_lines(const uint16_t* from, int64_t lines, int64_t count, uint32_t* to);
+
+// Lines of `count` numbers, rounded to the nearest, to even ones between two. Subnormal numbers become 0.
+void round_to_bfloat16(Lines<const float> from, int64_t lines, int64_t count, Lines<uint16_t> to);
 
 }  // namespace at::native::cpu

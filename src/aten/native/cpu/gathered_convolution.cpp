@@ -1,13 +1,10 @@
 #include <aten/native/cpu/gathered_convolution.h>
 
 #include <aten/Parallel.h>
-#include <aten/native/cpu/Conversion.h>
 #include <aten/native/cpu/ConvolutionTasks.h>
 #include <aten/native/cpu/GatherPlan.h>
-#include <aten/native/cpu/bfloat16_products.h>
-#include <aten/native/cpu/gathered_products.h>
+#include <aten/native/cpu/gathered_elements.h>
 
-#include <cstring>
 #include <numeric>
 #include <type_traits>
 
@@ -18,43 +15,17 @@ namespace {
 using Geometry = ConvolutionGeometry;
 
 constexpr int64_t kBlockResults = 192;        // whose sums are computed together: a multiple of any panel_rows()
-constexpr int64_t kBlockDepth = 384;          // lines of a panel that stay in the first cache
-constexpr int64_t kBlockRows = 96;            // of a weight's gradient, for one task
-constexpr int64_t kGradientPlaces =
-    2048;  // places of windows, of one image or several, that a pass over the weight is worth
-constexpr int64_t kTransposedColumns = 64;    // that are written at a time, so that they stay in the first cache
-constexpr int64_t kSortedSources = 64;        // lines of a panel that a tap needs to be worth a pass of its own
+constexpr int64_t kSortedSources = 64;        // lines of a panel that a tap needs to be worth one less
 constexpr int64_t kWorthSorting = 25;         // more than a part in so many reads lie around the image
 constexpr int64_t kJoinedBytes = 1 << 24;     // of frames of images that are computed together
+constexpr int64_t kSmallImage = 256;          // results
 constexpr int64_t kLargeWeight = 1 << 18;     // bytes that are not kept in the cache from one image to the next
-constexpr int64_t kSerialWork = 1 << 17;      // multiplications that waking threads does not pay for
 
 // Of a weight, where element (result channel, line of a panel) of a group lies.
 struct WeightLayout {
   int64_t group, result, source;  // elements from a group, a result's channel, a source's channel to the next
   int64_t results, sources;       // channels of a group
 };
-
-// Pairs of bfloat16 numbers (bfloat16_products.h) are elements, too: their sums are floats.
-template <typename Element>
-using SumOf = std::conditional_t<std::is_same_v<Element, uint32_t>, float, Element>;
-
-template <typename T>
-void add_product(const T* data, const int64_t* rows, int64_t count, const int64_t* depths, int64_t depth,
-                 Lines<const T> panel, int64_t columns, Lines<SumOf<T>> sums, bool fresh) {
-  if constexpr (std::is_same_v<T, uint32_t>) {
-    add_gathered_pairs(data, rows, count, depths, depth, panel, columns, sums, fresh);
-  } else {
-    add_gathered_product(data, rows, count, depths, depth, panel, columns, sums, fresh);
-  }
-}
-
-void transpose_matrix(const uint32_t* from, int64_t from_step, int64_t rows, int64_t columns, uint32_t* to,
-                      int64_t to_step) {
-  cpu::transpose_matrix(reinterpret_cast<const float*>(from), from_step, rows, columns, reinterpret_cast<float*>(to),
-                        to_step);
-}
-using cpu::transpose_matrix;
 
 // One panel of `columns` columns: line lines[k] holds from[j * step + places[k]] for the columns j.
 template <typename T>
@@ -89,27 +60,38 @@ void write_panel(const T* from, int64_t step, int64_t columns, const std::vector
   }
 }
 
-// Lines of a panel that stay in the first cache, and which taps they belong to: one, or all.
-struct PanelPart {
-  int64_t begin, end;
-  uint64_t taps;
+// From the first to behind the last.
+struct Range {
+  int64_t first, last;
 };
 
-void add_parts(std::vector<PanelPart>& parts, int64_t begin, int64_t end, uint64_t taps) {
-  const int64_t count = std::max<int64_t>(1, divide_up(end - begin, kBlockDepth));
-  for (int64_t i = 0; i < count; ++i)
-    parts.push_back({begin + i * (end - begin) / count, begin + (i + 1) * (end - begin) / count, taps});
+// [0, depth) in parts of about the same size, which stay in the first cache.
+std::vector<Range> split_depth(int64_t depth) {
+  const int64_t count = std::max<int64_t>(1, divide_up(depth, kBlockDepth));
+  std::vector<Range> parts;
+  for (int64_t i = 0; i < count; ++i) parts.push_back({i * depth / count, (i + 1) * depth / count});
+  return parts;
 }
 
-// Results [first, last) of a phase, which read of the image by the same taps.
+// Results of a phase that read of the image by the same taps, and the lines of a panel that belong to these.
 struct ResultClass {
-  int64_t first, last;
-  uint64_t taps;
+  Range results;
+  std::vector<Range> lines;
+
+  // Bit t of `taps`: whether by tap t, to which `sources` lines belong.
+  ResultClass(Range results, uint64_t taps, int64_t sources) : results(results) {
+    for (int64_t tap = 0; tap < 64; ++tap) {
+      if ((taps >> tap & 1) == 0) continue;
+      if (lines.empty() || lines.back().last != tap * sources) lines.push_back({tap * sources, tap * sources});
+      lines.back().last += sources;
+    }
+  }
+  ResultClass(Range results, int64_t depth) : results(results), lines{{0, depth}} {}
 };
 
 // Puts results that read by the same taps next to each other; `inside` tells of the first ones, and those of further
 // images read as they do.
-std::vector<ResultClass> sort_results(GatherPhase& phase, const std::vector<uint64_t>& inside) {
+std::vector<ResultClass> sort_results(GatherPhase& phase, const std::vector<uint64_t>& inside, int64_t sources) {
   const auto taps_of = [&](size_t i) { return inside[i % inside.size()]; };
   std::vector<size_t> order(phase.reads.size());
   std::iota(order.begin(), order.end(), size_t{0});
@@ -123,10 +105,10 @@ std::vector<ResultClass> sort_results(GatherPhase& phase, const std::vector<uint
   sort(phase.writes);
   std::vector<ResultClass> classes;
   const auto count = static_cast<int64_t>(order.size());
-  for (int64_t first = 0; first < count; first = classes.back().last) {
-    ResultClass one{first, first + 1, taps_of(order[static_cast<size_t>(first)])};
-    while (one.last < count && taps_of(order[static_cast<size_t>(one.last)]) == one.taps) ++one.last;
-    classes.push_back(one);
+  const auto taps_at = [&](int64_t i) { return taps_of(order[static_cast<size_t>(i)]); };
+  for (Range one{0, 0}; one.first < count; one.first = one.last) {
+    while (one.last < count && taps_at(one.last) == taps_at(one.first)) ++one.last;
+    classes.emplace_back(one, taps_at(one.first), sources);
   }
   return classes;
 }
@@ -137,7 +119,7 @@ struct PreparedPhase {
   GatherPhase phase;
   std::vector<int64_t> depths;
   std::unique_ptr<T[]> panels;
-  std::vector<PanelPart> parts;
+  std::vector<Range> parts;
   std::vector<ResultClass> classes;
 
   // With `inside` (see GatherPhase), what lies around the image is not multiplied.
@@ -157,13 +139,11 @@ struct PreparedPhase {
             channel * plan.layout().channel + phase.taps[static_cast<size_t>(tap)].distance;
       }
     }
+    parts = split_depth(depth());
     if (!inside.empty()) {
-      classes = sort_results(phase, inside);
-      for (int64_t tap = 0; tap < taps; ++tap)
-        add_parts(parts, tap * layout.sources, (tap + 1) * layout.sources, uint64_t{1} << tap);
+      classes = sort_results(phase, inside, layout.sources);
     } else {
-      classes.push_back({0, static_cast<int64_t>(phase.reads.size()), ~uint64_t{0}});
-      add_parts(parts, 0, depth(), ~uint64_t{0});
+      classes.emplace_back(Range{0, static_cast<int64_t>(phase.reads.size())}, depth());
     }
     const int64_t width = panel_columns<SumOf<T>>();
     const int64_t count = divide_up(layout.results, width);
@@ -189,18 +169,12 @@ struct ResultLayout {
   int64_t place;  // elements from a place to the next, where channels lie last
 };
 
-// Bits of bfloat16 numbers.
-void round_numbers(const float* from, int64_t count, uint16_t* to) {
-  static const Conversion rounding(c10::ScalarType::BFloat16, c10::ScalarType::Float);
-  rounding(reinterpret_cast<char*>(to), sizeof *to, reinterpret_cast<const char*>(from), sizeof *from, count);
-}
-
-// Calls body(first, count) for the results of each image: those that lie next to each other.
+// Calls body(first, count) for results that lie next to each other: `step` elements from one to the next.
 template <typename Body>
-void for_each_line(const int64_t* writes, int64_t count, Body&& body) {
+void for_each_line(const int64_t* writes, int64_t count, int64_t step, Body&& body) {
   for (int64_t first = 0; first < count;) {
     int64_t end = first + 1;
-    while (end < count && writes[end] == writes[end - 1] + 1) ++end;
+    while (end < count && writes[end] == writes[end - 1] + step) ++end;
     body(first, end - first);
     first = end;
   }
@@ -213,7 +187,7 @@ void write_results(const T* sums, int64_t count, int64_t columns, const int64_t*
   if (layout.channels_last) {
     for (int64_t i = 0; i < count; ++i) std::copy_n(sums + i * width, columns, out + writes[i]);
   } else if (layout.in_order) {
-    for_each_line(writes, count, [&](int64_t first, int64_t length) {
+    for_each_line(writes, count, 1, [&](int64_t first, int64_t length) {
       transpose_matrix(sums + first * width, width, length, columns, out + writes[first], layout.image.channel);
     });
   } else {
@@ -229,23 +203,22 @@ void write_results(const float* sums, int64_t count, int64_t columns, const int6
                    uint16_t* out) {
   constexpr int64_t kWidest = 32;  // columns of a panel
   const int64_t width = panel_columns<float>();
-  if (layout.in_order && !layout.channels_last) {
+  if (layout.channels_last) {
+    for_each_line(writes, count, layout.place, [&](int64_t first, int64_t length) {
+      round_to_bfloat16({sums + first * width, width}, length, columns, {out + writes[first], layout.place});
+    });
+  } else if (layout.in_order) {
     std::array<float, kBlockResults * kWidest> turned;
     transpose_matrix(sums, width, count, columns, turned.data(), count);
-    for_each_line(writes, count, [&](int64_t first, int64_t length) {
-      for (int64_t j = 0; j < columns; ++j)
-        round_numbers(turned.data() + j * count + first, length, out + j * layout.image.channel + writes[first]);
+    for_each_line(writes, count, 1, [&](int64_t first, int64_t length) {
+      round_to_bfloat16({turned.data() + first, count}, columns, length, {out + writes[first], layout.image.channel});
     });
-    return;
-  }
-  std::array<uint16_t, kBlockResults * kWidest> rounded;
-  round_numbers(sums, count * width, rounded.data());
-  for (int64_t i = 0; i < count; ++i) {
-    const uint16_t* line = rounded.data() + i * width;
-    if (layout.channels_last) {
-      std::copy_n(line, columns, out + writes[i]);
-    } else {
-      for (int64_t j = 0; j < columns; ++j) out[j * layout.image.channel + writes[i]] = line[j];
+  } else {
+    std::array<uint16_t, kBlockResults * kWidest> rounded;
+    round_to_bfloat16({sums, width}, count, columns, {rounded.data(), width});
+    for (int64_t j = 0; j < columns; ++j) {
+      uint16_t* channel = out + j * layout.image.channel;
+      for (int64_t i = 0; i < count; ++i) channel[writes[i]] = rounded[static_cast<size_t>(i * width + j)];
     }
   }
 }
@@ -261,11 +234,6 @@ void fetch_lines(const T* data, const PreparedPhase<T>& prepared, int64_t block,
   }
 }
 
-// From the first to behind the last.
-struct Range {
-  int64_t first, last;
-};
-
 // Some results of a phase in some channels of a group, whole panels of them or all; `sums` has room for a block of all
 // panels.
 template <typename T, typename Result>
@@ -276,37 +244,42 @@ void compute_results(const PreparedPhase<T>& prepared, Range wanted, Range chann
   const auto& parts = prepared.parts;
   // Sums of whole vectors in one part are written where they belong.
   const bool in_place =
-      std::is_same_v<Result, SumOf<T>> && layout.channels_last && layout.in_order && parts.size() == 1 &&
-      prepared.classes.size() == 1 && !bias;
-  for (int64_t block = wanted.first; block < wanted.last; block += kBlockResults) {
-    const int64_t count = std::min(kBlockResults, wanted.last - block);
+      layout.channels_last && layout.in_order && parts.size() == 1 && prepared.classes.size() == 1 && !bias;
+  // Blocks of about the same size: for a few results a panel is not worth reading.
+  const int64_t results = wanted.last - wanted.first;
+  const int64_t blocks = std::max<int64_t>(1, divide_up(results, kBlockResults));
+  const int64_t rows = panel_rows<SumOf<T>>();
+  const int64_t size = divide_up(divide_up(results, blocks), rows) * rows;
+  for (int64_t block = wanted.first; block < wanted.last; block += size) {
+    const int64_t count = std::min(size, wanted.last - block);
     if (layout.channels_last && prepared.phase.taps.size() == 1) fetch_lines(data, prepared, block, count);
     for (size_t part = 0; part < parts.size(); ++part) {
-      const auto [begin, end, taps] = parts[part];
       for (int64_t channel = channels.first; channel < channels.last; channel += width) {
         const int64_t columns = std::min(width, channels.last - channel);
-        if constexpr (std::is_same_v<Result, SumOf<T>>) {
-          if (in_place && (columns == width || 2 * columns == width)) {
-            add_product<T>(data, prepared.phase.reads.data() + block, count, prepared.depths.data(), depth,
-                           {panels + channel * depth, width}, columns,
-                           {out + prepared.phase.writes[static_cast<size_t>(block)] + channel, layout.place}, true);
-            continue;
-          }
+        if (in_place && (columns == width || 2 * columns == width)) {
+          add_product<T, Result>(data, prepared.phase.reads.data() + block, count, prepared.depths.data(), depth,
+                                 {panels + channel * depth, width}, columns,
+                                 {out + prepared.phase.writes[static_cast<size_t>(block)] + channel, layout.place},
+                                 true);
+          continue;
         }
         SumOf<T>* to = sums + (parts.size() > 1 ? channel * kBlockResults : 0);
         for (int64_t i = 0; part == 0 && bias && i < count; ++i) std::copy_n(bias + channel, columns, to + i * width);
         for (const ResultClass& one : prepared.classes) {
-          const int64_t start = std::max(block, one.first);
-          const int64_t rows = std::min(block + count, one.last) - start;
-          if (rows <= 0) continue;
+          const int64_t start = std::max(block, one.results.first);
+          const int64_t few = std::min(block + count, one.results.last) - start;
+          if (few <= 0) continue;
           SumOf<T>* const own = to + (start - block) * width;
-          if (one.taps == 0 && part == 0 && !bias) std::fill_n(own, rows * width, SumOf<T>(0));
-          if ((one.taps & taps) == 0) continue;
-          // Nothing is there yet before the first part of the first tap.
-          const bool first_part = part == 0 || parts[part - 1].taps != taps;
-          const bool fresh = !bias && (taps == ~uint64_t{0} ? part == 0 : first_part && (one.taps & (taps - 1)) == 0);
-          add_product<T>(data, prepared.phase.reads.data() + start, rows, prepared.depths.data() + begin, end - begin,
-                         {panels + channel * depth + begin * width, width}, columns, {own, width}, fresh);
+          if (one.lines.empty() && part == 0 && !bias) std::fill_n(own, few * width, SumOf<T>(0));
+          for (const Range& lines : one.lines) {
+            const int64_t begin = std::max(lines.first, parts[part].first);
+            const int64_t end = std::min(lines.last, parts[part].last);
+            if (begin > end || (begin == end && depth > 0)) continue;
+            const bool fresh = !bias && begin == one.lines[0].first;
+            add_product<T, SumOf<T>>(data, prepared.phase.reads.data() + start, few, prepared.depths.data() + begin,
+                                     end - begin, {panels + channel * depth + begin * width, width}, columns,
+                                     {own, width}, fresh);
+          }
         }
         if (part == parts.size() - 1) {
           write_results(to, count, columns, prepared.phase.writes.data() + block, layout,
@@ -330,7 +303,7 @@ void run_plan(const Geometry& g, GatherPlan plan, const std::array<int64_t, 3>& 
   const int64_t weight_bytes = g.groups * layout.results * layout.sources * g.kernel_elements() * int64_t{sizeof(T)};
   // Small images are computed as one: a large weight is not read again for each, and what they read alike is sorted.
   const bool joined =
-      g.batch > 1 && weight_bytes > kLargeWeight && result_size[0] * result_size[1] * result_size[2] < kBlockResults;
+      g.batch > 1 && weight_bytes > kLargeWeight && result_size[0] * result_size[1] * result_size[2] < kSmallImage;
   const int64_t most_joined = frame ? std::max<int64_t>(1, kJoinedBytes / (frame * int64_t{sizeof(T)})) : g.batch;
   if (joined && g.batch > most_joined) {
     Geometry some = g;
@@ -442,48 +415,6 @@ void convolve_transposed_gathered(const Geometry& g, bool channels_last, T* out,
            g.groups * g.window_channels * g.window_count(), weight, bias);
 }
 
-namespace {
-
-// Two channels of each group as one of pairs, of images and (for `inner` 1 or more elements) weights: from [outer,
-// channels, inner] to [outer, channels / 2 rounded up, inner].
-// The last of an odd number of channels is a pair with zeros.
-std::unique_ptr<uint32_t[]> pairs_of(const uint16_t* from, int64_t outer, int64_t channels, int64_t inner) {
-  const int64_t pairs = (channels + 1) / 2;
-  auto result = scratch<uint32_t>(outer * pairs * inner);
-  uint32_t* const to = result.get();
-  parallel_for(0, outer * pairs, std::max<int64_t>(1, (1 << 16) / std::max<int64_t>(inner, 1)),
-               [&](int64_t begin, int64_t end) {
-                 for (int64_t i = begin; i < end; ++i) {
-                   const int64_t channel = i % pairs * 2;
-                   const uint16_t* first = from + (i / pairs * channels + channel) * inner;
-                   uint32_t* target = to + i * inner;
-                   if (channel + 1 == channels) {
-                     for (int64_t j = 0; j < inner; ++j) target[j] = first[j];
-                   } else {
-                     for (int64_t j = 0; j < inner; ++j)
-                       target[j] = first[j] | static_cast<uint32_t>(first[inner + j]) << 16;
-                   }
-                 }
-               });
-  return result;
-}
-
-// The same of channels that lie last, of `count` places and groups.
-std::unique_ptr<uint32_t[]> pairs_of_last(const uint16_t* from, int64_t count, int64_t channels) {
-  const int64_t pairs = (channels + 1) / 2;
-  auto result = scratch<uint32_t>(count * pairs);
-  uint32_t* const to = result.get();
-  parallel_for(0, count, std::max<int64_t>(1, (1 << 16) / channels), [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      to[(i + 1) * pairs - 1] = 0;
-      std::memcpy(to + i * pairs, from + i * channels, static_cast<size_t>(channels) * sizeof *from);
-    }
-  });
-  return result;
-}
-
-}  // namespace
-
 void convolve_pairs(const Geometry& g, bool transposed, bool channels_last, uint16_t* out, const uint16_t* input,
                     const uint16_t* weight, const float* bias) {
   const int64_t sources = transposed ? g.window_channels : g.image_channels;
@@ -511,116 +442,9 @@ void convolve_pairs(const Geometry& g, bool transposed, bool channels_last, uint
            transposed ? g.image : g.windows, layout, out, images, g.groups * pairs * elements, weights.get(), bias);
 }
 
-namespace {
-
-template <typename T>
-void sum_weight_gradient(const Geometry& g, bool channels_last, SumOf<T>* out, const T* grad, const T* input) {
-  const GatherPlan plan = ordinary_plan(g, channels_last);
-  const int64_t windows = g.window_count();
-  const int64_t results = g.groups * g.window_channels;
-  const int64_t sources = g.groups * g.image_channels;
-  const GatherPhase phase(plan, plan.axis(0).phases[0], plan.axis(1).phases[0], plan.axis(2).phases[0], g.kernel,
-                          ImageLayout::of(g.windows, results, channels_last));
-  std::vector<int64_t> rows;  // of the gradient: a source's channel, and a place in the kernel
-  for (int64_t channel = 0; channel < g.image_channels; ++channel) {
-    for (const auto& tap : phase.taps) rows.push_back(channel * plan.layout().channel + tap.distance);
-  }
-  const auto row_count = static_cast<int64_t>(rows.size());
-  const int64_t images = std::clamp<int64_t>(kGradientPlaces / windows, 1, g.batch);  // in one pass
-  const int64_t step = plan.has_frame() ? plan.frame_elements() : sources * g.image_elements();
-  std::vector<int64_t> depths;
-  for (int64_t image = 0; image < images; ++image) {
-    for (const int64_t place : phase.reads) depths.push_back(image * step + place);
-  }
-  const int64_t width = panel_columns<SumOf<T>>();
-  const int64_t panel_count = divide_up(g.window_channels, width);
-  const int64_t line_count = images * windows;  // of a panel of slopes
-  const auto slopes = scratch<T>(g.groups * panel_count * line_count * width);
-  const auto frames = scratch<T>(plan.has_frame() ? images * step : 0);
-  const auto sums = scratch<SumOf<T>>(g.groups * panel_count * row_count * width);
-  for (int64_t first = 0; first < g.batch; first += images) {
-    const int64_t count = std::min(images, g.batch - first);
-    const int64_t lines = count * windows;
-    const int64_t copied = count * (sources * g.image_elements() + results * windows);
-    parallel_for(0, count, grain_for(copied, count, kSerialWork), [&](int64_t begin, int64_t end) {
-      for (int64_t image = begin; image < end && plan.has_frame(); ++image) {
-        plan.write_frame(input + (first + image) * sources * g.image_elements(), frames.get() + image * step, 0,
-                         sources);
-      }
-    });
-    const int64_t pieces = g.groups * panel_count * count;
-    parallel_for(0, pieces, grain_for(copied, pieces, kSerialWork), [&](int64_t begin, int64_t end) {
-      for (int64_t piece = begin; piece < end; ++piece) {
-        const int64_t image = piece % count;
-        const int64_t panel = piece / count;
-        const int64_t channel = panel % panel_count * width;
-        const int64_t columns = std::min(width, g.window_channels - channel);
-        const int64_t place = (panel / panel_count) * g.window_channels + channel;
-        const T* from = grad + (first + image) * results * windows;
-        T* to = slopes.get() + (panel * line_count + image * windows) * width;
-        if (columns < width) std::fill_n(to, windows * width, T(0));
-        if (channels_last) {
-          for (int64_t i = 0; i < windows; ++i) std::copy_n(from + i * results + place, columns, to + i * width);
-        } else {
-          for (int64_t i = 0; i < windows; i += kTransposedColumns) {
-            transpose_matrix(from + place * windows + i, windows, columns, std::min(kTransposedColumns, windows - i),
-                             to + i * width, width);
-          }
-        }
-      }
-    });
-    const int64_t blocks = divide_up(row_count, kBlockRows);
-    const int64_t tasks = g.groups * panel_count * blocks;
-    const T* data = plan.has_frame() ? frames.get() : input + first * step;
-    parallel_for(0, tasks, grain_for(lines * row_count * results, tasks, kSerialWork), [&](int64_t begin, int64_t end) {
-      for (int64_t task = begin; task < end; ++task) {
-        const int64_t panel = task / blocks;
-        const int64_t group = panel / panel_count;
-        const int64_t row = task % blocks * kBlockRows;
-        const int64_t chunks = divide_up(lines, kBlockDepth);
-        for (int64_t chunk = 0; chunk < chunks; ++chunk) {
-          const int64_t start = chunk * lines / chunks;
-          add_product<T>(data + group * g.image_channels * plan.layout().channel, rows.data() + row,
-                         std::min(kBlockRows, row_count - row), depths.data() + start,
-                         (chunk + 1) * lines / chunks - start,
-                         {slopes.get() + (panel * line_count + start) * width, width},
-                         std::min(width, g.window_channels - panel % panel_count * width),
-                         {sums.get() + (panel * row_count + row) * width, width}, first == 0 && chunk == 0);
-        }
-      }
-    });
-  }
-  const int64_t panels = g.groups * panel_count;
-  parallel_for(0, panels, grain_for(panels * row_count * width, panels, kSerialWork), [&](int64_t begin, int64_t end) {
-    for (int64_t panel = begin; panel < end; ++panel) {
-      const int64_t channel = panel % panel_count * width;
-      transpose_matrix(sums.get() + panel * row_count * width, width, row_count,
-                       std::min(width, g.window_channels - channel),
-                       out + (panel / panel_count * g.window_channels + channel) * row_count, row_count);
-    }
-  });
-}
-
-}  // namespace
-
-template <typename T>
-void weight_gradient_gathered(const Geometry& g, bool channels_last, T* out, const T* grad, const T* input) {
-  sum_weight_gradient(g, channels_last, out, grad, input);
-}
-
-void weight_gradient_pairs(const Geometry& g, bool channels_last, float* out, const uint16_t* grad,
-                           const uint16_t* input) {
-  Geometry halved = g;  // the same place of two images is a pair
-  halved.batch = divide_up(g.batch, 2);
-  const auto slopes = pairs_of(grad, 1, g.batch, g.groups * g.window_channels * g.window_count());
-  const auto images = pairs_of(input, 1, g.batch, g.groups * g.image_channels * g.image_elements());
-  sum_weight_gradient(halved, channels_last, out, slopes.get(), images.get());
-}
-
 #define TORCH_INSTANTIATE(T)                                                                                           \
   template void convolve_gathered(const Geometry&, bool, T*, const T*, const T*, const T*);                            \
-  template void convolve_transposed_gathered(const Geometry&, bool, T*, const T*, const T*, const T*);                 \
-  template void weight_gradient_gathered(const Geometry&, bool, T*, const T*, const T*);
+  template void convolve_transposed_gathered(const Geometry&, bool, T*, const T*, const T*, const T*);
 TORCH_INSTANTIATE(float)
 TORCH_INSTANTIATE(double)
 #undef TORCH_INSTANTIATE

@@ -17,9 +17,9 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 template <typename T>
 constexpr int64_t kLanes = static_cast<int64_t>(hn::MaxLanes(hn::ScalableTag<T>()));
-// Two sums a row, two vectors of the panel and one element: 27 registers of 32, or 15 of 16.
-constexpr int kRows = kLanes<float> == 16 ? 12 : 6;
-constexpr int kFewRows = kRows / 3;  // the rest of the rows
+// Two sums a row, two vectors of the panel and one element: 19 registers of 32, or 15 of 16. Sums of more rows would
+// have room, but not the rows' own places: these are numbers, of which the processor keeps no more than 15.
+constexpr int kRows = kLanes<float> == 16 ? 8 : 6;
 
 template <int Rows, int Vectors, typename T>
 HWY_ATTR void add_tile(const T* data, const int64_t* rows, const int64_t* depths, int64_t depth, Lines<const T> panel,
@@ -28,7 +28,7 @@ HWY_ATTR void add_tile(const T* data, const int64_t* rows, const int64_t* depths
   using V = hn::Vec<decltype(d)>;
   V totals[Rows][Vectors];
   const T* starts[Rows];
-#pragma GCC unroll 12
+#pragma GCC unroll 8
   for (int row = 0; row < Rows; ++row) {
     starts[row] = data + rows[row];
 #pragma GCC unroll 2
@@ -42,30 +42,36 @@ HWY_ATTR void add_tile(const T* data, const int64_t* rows, const int64_t* depths
     V line[Vectors];
 #pragma GCC unroll 2
     for (int v = 0; v < Vectors; ++v) line[v] = hn::LoadU(d, from + v * kLanes<T>);
-#pragma GCC unroll 12
+#pragma GCC unroll 8
     for (int row = 0; row < Rows; ++row) {
       const V element = hn::Set(d, starts[row][place]);
 #pragma GCC unroll 2
       for (int v = 0; v < Vectors; ++v) totals[row][v] = hn::MulAdd(element, line[v], totals[row][v]);
     }
   }
-#pragma GCC unroll 12
+#pragma GCC unroll 8
   for (int row = 0; row < Rows; ++row) {
 #pragma GCC unroll 2
     for (int v = 0; v < Vectors; ++v) hn::StoreU(totals[row][v], d, sums.data + row * sums.step + v * kLanes<T>);
   }
 }
 
+// The rows that are left, fewer than kRows, in one go: every line of the panel is loaded once.
+template <int Rows, int Vectors, typename T>
+HWY_ATTR void add_rest(const T* data, const int64_t* rows, int64_t count, const int64_t* depths, int64_t depth,
+                       Lines<const T> panel, Lines<T> sums, bool fresh) {
+  if constexpr (Rows > 1) {
+    if (count < Rows) return add_rest<Rows - 1, Vectors>(data, rows, count, depths, depth, panel, sums, fresh);
+  }
+  add_tile<Rows, Vectors>(data, rows, depths, depth, panel, sums, fresh);
+}
+
 template <int Vectors, typename T>
 HWY_ATTR void add_tiles(const T* data, const int64_t* rows, int64_t count, const int64_t* depths, int64_t depth,
                         Lines<const T> panel, Lines<T> sums, bool fresh) {
-  int64_t row = 0;
-  const auto rest = [&] { return Lines<T>{sums.data + row * sums.step, sums.step}; };
-  for (; row + kRows <= count; row += kRows)
-    add_tile<kRows, Vectors>(data, rows + row, depths, depth, panel, rest(), fresh);
-  for (; row + kFewRows <= count; row += kFewRows)
-    add_tile<kFewRows, Vectors>(data, rows + row, depths, depth, panel, rest(), fresh);
-  for (; row < count; ++row) add_tile<1, Vectors>(data, rows + row, depths, depth, panel, rest(), fresh);
+  for (; count >= kRows; rows += kRows, count -= kRows, sums.data += kRows * sums.step)
+    add_tile<kRows, Vectors>(data, rows, depths, depth, panel, sums, fresh);
+  if (count > 0) add_rest<kRows - 1, Vectors>(data, rows, count, depths, depth, panel, sums, fresh);
 }
 
 template <typename T>

@@ -1,0 +1,74 @@
+#pragma once
+// What gathered convolutions multiply: numbers, or pairs of bfloat16 numbers (bfloat16_products.h), whose sums are floats.
+
+#include <aten/Parallel.h>
+#include <aten/native/cpu/ConvolutionTasks.h>
+#include <aten/native/cpu/bfloat16_products.h>
+#include <aten/native/cpu/gathered_products.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <type_traits>
+
+namespace at::native::cpu {
+
+constexpr int64_t kBlockDepth = 384;        // lines of a panel that stay in the first cache
+constexpr int64_t kTransposedColumns = 64;  // that are written at a time, so that they stay in the first cache
+constexpr int64_t kSerialWork = 1 << 17;    // multiplications that waking threads does not pay for
+
+template <typename Element>
+using SumOf = std::conditional_t<std::is_same_v<Element, uint32_t>, float, Element>;
+
+template <typename T, typename Sum>
+void add_product(const T* data, const int64_t* rows, int64_t count, const int64_t* depths, int64_t depth,
+                 Lines<const T> panel, int64_t columns, Lines<Sum> sums, bool fresh) {
+  if constexpr (std::is_same_v<T, uint32_t>) {
+    add_gathered_pairs(data, rows, count, depths, depth, panel, columns, sums, fresh);
+  } else {
+    add_gathered_product(data, rows, count, depths, depth, panel, columns, sums, fresh);
+  }
+}
+
+inline void transpose_matrix(const uint32_t* from, int64_t from_step, int64_t rows, int64_t columns, uint32_t* to,
+                             int64_t to_step) {
+  transpose_matrix(reinterpret_cast<const float*>(from), from_step, rows, columns, reinterpret_cast<float*>(to),
+                   to_step);
+}
+// The channels of groups or images that lie last, two as a pair: of `count` places. The last of an odd number is a pair
+// with 0.
+inline std::unique_ptr<uint32_t[]> pairs_of_last(const uint16_t* from, int64_t count, int64_t channels) {
+  const int64_t pairs = (channels + 1) / 2;
+  auto result = scratch<uint32_t>(count * pairs);
+  uint32_t* const to = result.get();
+  parallel_for(0, count, std::max<int64_t>(1, (1 << 16) / channels), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      to[(i + 1) * pairs - 1] = 0;
+      std::memcpy(to + i * pairs, from + i * channels, static_cast<size_t>(channels) * sizeof *from);
+    }
+  });
+  return result;
+}
+
+// The same of channels with `inner` elements each: from [outer, channels, inner] to [outer, channels / 2 rounded up,
+// inner].
+inline std::unique_ptr<uint32_t[]> pairs_of(const uint16_t* from, int64_t outer, int64_t channels, int64_t inner) {
+  if (inner == 1) return pairs_of_last(from, outer, channels);
+  const int64_t pairs = (channels + 1) / 2;
+  auto result = scratch<uint32_t>(outer * pairs * inner);
+  uint32_t* const to = result.get();
+  const int64_t grain = std::max<int64_t>(1, (1 << 16) / std::max<int64_t>(inner, 1));
+  parallel_for(0, outer * pairs, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end;) {
+      const int64_t last = std::min(end, (i / pairs + 1) * pairs);
+      const int64_t channel = i % pairs * 2;
+      pair_lines(from + (i / pairs * channels + channel) * inner, std::min(channels - channel, 2 * (last - i)), inner,
+                 to + i * inner);
+      i = last;
+    }
+  });
+  return result;
+}
+
+}  // namespace at::native::cpu

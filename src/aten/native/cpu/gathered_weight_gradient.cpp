@@ -1,0 +1,127 @@
+// The gradient of a convolution's weight as a product of gathered windows and panels of slopes.
+
+#include <aten/native/cpu/gathered_convolution.h>
+
+#include <aten/native/cpu/GatherPlan.h>
+#include <aten/native/cpu/gathered_elements.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace at::native::cpu {
+
+using Geometry = ConvolutionGeometry;
+
+namespace {
+
+constexpr int64_t kBlockRows = 96;         // of the gradient, for one task
+constexpr int64_t kGradientPlaces = 2048;  // of windows, of one image or several, that a pass over the weight is worth
+
+template <typename T>
+void sum_weight_gradient(const Geometry& g, bool channels_last, SumOf<T>* out, const T* grad, const T* input) {
+  const GatherPlan plan = ordinary_plan(g, channels_last);
+  const int64_t windows = g.window_count();
+  const int64_t results = g.groups * g.window_channels;
+  const int64_t sources = g.groups * g.image_channels;
+  const GatherPhase phase(plan, plan.axis(0).phases[0], plan.axis(1).phases[0], plan.axis(2).phases[0], g.kernel,
+                          ImageLayout::of(g.windows, results, channels_last));
+  std::vector<int64_t> rows;  // of the gradient: a source's channel, and a place in the kernel
+  for (int64_t channel = 0; channel < g.image_channels; ++channel) {
+    for (const auto& tap : phase.taps) rows.push_back(channel * plan.layout().channel + tap.distance);
+  }
+  const auto row_count = static_cast<int64_t>(rows.size());
+  const int64_t images = std::clamp<int64_t>(kGradientPlaces / windows, 1, g.batch);  // in one pass
+  const int64_t step = plan.has_frame() ? plan.frame_elements() : sources * g.image_elements();
+  std::vector<int64_t> depths;
+  for (int64_t image = 0; image < images; ++image) {
+    for (const int64_t place : phase.reads) depths.push_back(image * step + place);
+  }
+  const int64_t width = panel_columns<SumOf<T>>();
+  const int64_t panel_count = divide_up(g.window_channels, width);
+  const int64_t line_count = images * windows;  // of a panel of slopes
+  const auto slopes = scratch<T>(g.groups * panel_count * line_count * width);
+  const auto frames = scratch<T>(plan.has_frame() ? images * step : 0);
+  const auto sums = scratch<SumOf<T>>(g.groups * panel_count * row_count * width);
+  for (int64_t first = 0; first < g.batch; first += images) {
+    const int64_t count = std::min(images, g.batch - first);
+    const int64_t lines = count * windows;
+    const int64_t copied = count * (sources * g.image_elements() + results * windows);
+    parallel_for(0, count, grain_for(copied, count, kSerialWork), [&](int64_t begin, int64_t end) {
+      for (int64_t image = begin; image < end && plan.has_frame(); ++image) {
+        plan.write_frame(input + (first + image) * sources * g.image_elements(), frames.get() + image * step, 0,
+                         sources);
+      }
+    });
+    const int64_t pieces = g.groups * panel_count * count;
+    parallel_for(0, pieces, grain_for(copied, pieces, kSerialWork), [&](int64_t begin, int64_t end) {
+      for (int64_t piece = begin; piece < end; ++piece) {
+        const int64_t image = piece % count;
+        const int64_t panel = piece / count;
+        const int64_t channel = panel % panel_count * width;
+        const int64_t columns = std::min(width, g.window_channels - channel);
+        const int64_t place = (panel / panel_count) * g.window_channels + channel;
+        const T* from = grad + (first + image) * results * windows;
+        T* to = slopes.get() + (panel * line_count + image * windows) * width;
+        if (columns < width) std::fill_n(to, windows * width, T(0));
+        if (channels_last) {
+          for (int64_t i = 0; i < windows; ++i) std::copy_n(from + i * results + place, columns, to + i * width);
+        } else {
+          for (int64_t i = 0; i < windows; i += kTransposedColumns) {
+            transpose_matrix(from + place * windows + i, windows, columns, std::min(kTransposedColumns, windows - i),
+                             to + i * width, width);
+          }
+        }
+      }
+    });
+    const int64_t blocks = divide_up(row_count, kBlockRows);
+    const int64_t tasks = g.groups * panel_count * blocks;
+    const T* data = plan.has_frame() ? frames.get() : input + first * step;
+    parallel_for(0, tasks, grain_for(lines * row_count * results, tasks, kSerialWork), [&](int64_t begin, int64_t end) {
+      for (int64_t task = begin; task < end; ++task) {
+        const int64_t panel = task / blocks;
+        const int64_t group = panel / panel_count;
+        const int64_t row = task % blocks * kBlockRows;
+        const int64_t chunks = divide_up(lines, kBlockDepth);
+        for (int64_t chunk = 0; chunk < chunks; ++chunk) {
+          const int64_t start = chunk * lines / chunks;
+          add_product<T, SumOf<T>>(data + group * g.image_channels * plan.layout().channel, rows.data() + row,
+                         std::min(kBlockRows, row_count - row), depths.data() + start,
+                         (chunk + 1) * lines / chunks - start,
+                         {slopes.get() + (panel * line_count + start) * width, width},
+                         std::min(width, g.window_channels - panel % panel_count * width),
+                         {sums.get() + (panel * row_count + row) * width, width}, first == 0 && chunk == 0);
+        }
+      }
+    });
+  }
+  const int64_t panels = g.groups * panel_count;
+  parallel_for(0, panels, grain_for(panels * row_count * width, panels, kSerialWork), [&](int64_t begin, int64_t end) {
+    for (int64_t panel = begin; panel < end; ++panel) {
+      const int64_t channel = panel % panel_count * width;
+      transpose_matrix(sums.get() + panel * row_count * width, width, row_count,
+                       std::min(width, g.window_channels - channel),
+                       out + (panel / panel_count * g.window_channels + channel) * row_count, row_count);
+    }
+  });
+}
+
+}  // namespace
+
+template <typename T>
+void weight_gradient_gathered(const Geometry& g, bool channels_last, T* out, const T* grad, const T* input) {
+  sum_weight_gradient(g, channels_last, out, grad, input);
+}
+
+void weight_gradient_pairs(const Geometry& g, bool channels_last, float* out, const uint16_t* grad,
+                           const uint16_t* input) {
+  Geometry halved = g;  // the same place of two images is a pair
+  halved.batch = divide_up(g.batch, 2);
+  const auto slopes = pairs_of(grad, 1, g.batch, g.groups * g.window_channels * g.window_count());
+  const auto images = pairs_of(input, 1, g.batch, g.groups * g.image_channels * g.image_elements());
+  sum_weight_gradient(halved, channels_last, out, slopes.get(), images.get());
+}
+
+template void weight_gradient_gathered(const Geometry&, bool, float*, const float*, const float*);
+template void weight_gradient_gathered(const Geometry&, bool, double*, const double*, const double*);
+
+}  // namespace at::native::cpu
