@@ -1,5 +1,5 @@
-// Compiled once per instruction set. Neighbouring results that read the same places of the kernel are a run: four of
-// them share what is loaded of the weights and, with stride 1, of the image; the gradient of the weight keeps its sums
+// Compiled once per instruction set. Some neighbouring results share what is loaded of the weights and, with stride 1,
+// of the image. Else those that read the same places of the kernel are a run; the gradient of the weight keeps its sums
 // in registers for as long as a run is. bfloat16 (its bits) is widened where it is loaded, and rounded where it is
 // stored.
 
@@ -80,6 +80,17 @@ struct Reading {
   int64_t weights;
 };
 
+// Results of a line that read along it: the first one from `begin` on, at as many places, each the next one.
+struct Slide {
+  int64_t begin, places, width;  // of what is read
+  int64_t first_place, step;     // of the weights, from left to right
+
+  Slide(const ConvolutionGeometry& g, bool transposed)
+      : begin(transposed ? g.padding[2] - g.kernel[2] + 1 : -g.padding[2]), places(g.kernel[2]),
+        width(transposed ? g.windows[2] : g.image[2]), first_place(transposed ? g.kernel[2] - 1 : 0),
+        step(transposed ? -g.groups : g.groups) {}
+};
+
 // What results read, axis by axis. Those of a transposed convolution are elements of the image, which read windows.
 class Plan {
  public:
@@ -121,6 +132,23 @@ class Plan {
     }
   }
 
+  // The same of all results of a line that slide(): what the line's first place of the image is, for each line of the
+  // kernel that reads of it, and the weights of the place that reads from the left.
+  template <typename T>
+  void list_lines(int64_t line, const Slide& slide, const T* images, std::vector<Reading<T>>& readings) const {
+    const T* image = images + line / (to[0] * to[1]) * from[0] * from[1] * from[2] * g_.groups;
+    readings.clear();
+    for (const AxisRead& z : reads_[0][static_cast<size_t>(line / to[1] % to[0])]) {
+      for (const AxisRead& y : reads_[1][static_cast<size_t>(line % to[1])]) {
+        readings.push_back({image + (z.at * from[1] + y.at) * from[2] * g_.groups,
+                            ((z.place * g_.kernel[1] + y.place) * g_.kernel[2] + slide.first_place) * g_.groups});
+      }
+    }
+  }
+
+  // Whether results read at a place what their neighbours read at the place before.
+  bool slides() const { return g_.stride[2] == 1 && g_.dilation[2] == 1 && g_.kernel[2] > 1; }
+
   ConvolutionGeometry::Triple from, to;
   int64_t period, advance;  // from a result of a run to the next one: in the results, in what is read
   std::vector<Run> runs;
@@ -146,11 +174,10 @@ struct Steps {
   int64_t source, out;
 };
 
-// `Results` neighbours from number `first` of a run on, in some vectors of channels. With kSlides, what one result
-// reads at a place is what its neighbour reads at the place before: `places` of them in a line of the kernel.
-template <int Results, int Vectors, bool kSlides, typename Element, typename T = Wide<Element>>
-HWY_ATTR void compute_tile(const std::vector<Reading<Element>>& readings, size_t places, int64_t first, int64_t channel,
-                           Steps steps, const T* weights, const T* start, Element* out) {
+// `Results` neighbours from number `first` of a run on, in some vectors of channels.
+template <int Results, int Vectors, typename Element, typename T = Wide<Element>>
+HWY_ATTR void compute_tile(const std::vector<Reading<Element>>& readings, int64_t first, int64_t channel, Steps steps,
+                           const T* weights, const T* start, Element* out) {
   const hn::ScalableTag<T> d;
   using V = hn::Vec<decltype(d)>;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -161,41 +188,15 @@ HWY_ATTR void compute_tile(const std::vector<Reading<Element>>& readings, size_t
 #pragma GCC unroll 4
     for (int i = 0; i < Results; ++i) sums[i][v] = begin;
   }
-  if constexpr (kSlides) {
-    for (size_t line = 0; line < readings.size(); line += places) {
-      const Element* source = readings[line].source + first * steps.source + channel;
-      const T* weight = weights + readings[line].weights + channel;
-      const int64_t weight_step = places > 1 ? readings[line + 1].weights - readings[line].weights : 0;
-      V window[Results][Vectors];
-#pragma GCC unroll 4
-      for (int i = 0; i + 1 < Results; ++i) {
+  for (const Reading<Element>& reading : readings) {
+    const Element* source = reading.source + first * steps.source + channel;
+    const T* weight = weights + reading.weights + channel;
 #pragma GCC unroll 8
-        for (int v = 0; v < Vectors; ++v) window[i][v] = load(d, source + v * lanes);
-        source += steps.source;
-      }
-      for (size_t place = 0; place < places; ++place, source += steps.source, weight += weight_step) {
-#pragma GCC unroll 8
-        for (int v = 0; v < Vectors; ++v) {
-          const V factor = hn::LoadU(d, weight + v * lanes);
-          window[Results - 1][v] = load(d, source + v * lanes);
+    for (int v = 0; v < Vectors; ++v) {
+      const V factor = hn::LoadU(d, weight + v * lanes);
 #pragma GCC unroll 4
-          for (int i = 0; i < Results; ++i) sums[i][v] = hn::MulAdd(window[i][v], factor, sums[i][v]);
-#pragma GCC unroll 4
-          for (int i = 0; i + 1 < Results; ++i) window[i][v] = window[i + 1][v];
-        }
-      }
-    }
-  } else {
-    for (const Reading<Element>& reading : readings) {
-      const Element* source = reading.source + first * steps.source + channel;
-      const T* weight = weights + reading.weights + channel;
-#pragma GCC unroll 8
-      for (int v = 0; v < Vectors; ++v) {
-        const V factor = hn::LoadU(d, weight + v * lanes);
-#pragma GCC unroll 4
-        for (int i = 0; i < Results; ++i)
-          sums[i][v] = hn::MulAdd(load(d, source + i * steps.source + v * lanes), factor, sums[i][v]);
-      }
+      for (int i = 0; i < Results; ++i)
+        sums[i][v] = hn::MulAdd(load(d, source + i * steps.source + v * lanes), factor, sums[i][v]);
     }
   }
   out += first * steps.out + channel;
@@ -207,16 +208,15 @@ HWY_ATTR void compute_tile(const std::vector<Reading<Element>>& readings, size_t
 }
 
 // The same in all channels: `Vectors` at a time, then one, then the rest.
-template <int Results, int Vectors, bool kSlides, typename Element, typename T = Wide<Element>>
-HWY_ATTR void compute_results(const std::vector<Reading<Element>>& readings, size_t places, int64_t first,
-                              int64_t channels, Steps steps, const T* weights, const T* start, Element* out) {
+template <int Results, int Vectors, typename Element, typename T = Wide<Element>>
+HWY_ATTR void compute_results(const std::vector<Reading<Element>>& readings, int64_t first, int64_t channels,
+                              Steps steps, const T* weights, const T* start, Element* out) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>()));
   int64_t channel = 0;
-  for (; channel + Vectors * lanes <= channels; channel += Vectors * lanes) {
-    compute_tile<Results, Vectors, kSlides>(readings, places, first, channel, steps, weights, start, out);
-  }
+  for (; channel + Vectors * lanes <= channels; channel += Vectors * lanes)
+    compute_tile<Results, Vectors>(readings, first, channel, steps, weights, start, out);
   for (; channel + lanes <= channels; channel += lanes)
-    compute_tile<Results, 1, kSlides>(readings, places, first, channel, steps, weights, start, out);
+    compute_tile<Results, 1>(readings, first, channel, steps, weights, start, out);
   for (; channel < channels; ++channel) {
     for (int64_t i = first; i < first + Results; ++i) {
       T sum = start ? start[channel] : T(0);
@@ -227,29 +227,95 @@ HWY_ATTR void compute_results(const std::vector<Reading<Element>>& readings, siz
   }
 }
 
-template <bool kSlides, typename Element, typename T = Wide<Element>>
-HWY_ATTR void compute_run(const std::vector<Reading<Element>>& readings, size_t places, int64_t count,
-                          int64_t channels, Steps steps, const T* weights, const T* start, Element* out) {
+template <typename Element, typename T = Wide<Element>>
+HWY_ATTR void compute_run(const std::vector<Reading<Element>>& readings, int64_t count, int64_t channels, Steps steps,
+                          const T* weights, const T* start, Element* out) {
   if (count < 4) {
     for (int64_t i = 0; i < count; ++i)
-      compute_results<1, 4, false>(readings, places, i, channels, steps, weights, start, out);
+      compute_results<1, 4>(readings, i, channels, steps, weights, start, out);
     return;
   }
-  const auto compute_four = [&](int64_t i) HWY_ATTR {
-    compute_results<4, 2, kSlides>(readings, places, i, channels, steps, weights, start, out);
-  };
-  int64_t i = 0;
-  for (; i + 4 <= count; i += 4) compute_four(i);
-  if (i < count) compute_four(count - 4);  // some of them once more
+  for (int64_t i = 0; i < count; i += 4)  // the last ones end with the run, some of them once more
+    compute_results<4, 2>(readings, std::min(i, count - 4), channels, steps, weights, start, out);
 }
 
-// Whether a result reads at a place what its neighbour reads at the place before.
-bool slides(const Run& run, int64_t advance) {
-  for (size_t i = 1; i < run.reads.size(); ++i) {
-    if (run.reads[i].at - run.reads[i - 1].at != advance) return false;
-    if (run.reads[i].place - run.reads[i - 1].place != run.reads[1].place - run.reads[0].place) return false;
+// `Results` neighbours from number `first` of a line on that slide(), in a vector of channels: what one reads at a place
+// stays in registers for the next one. With kClipped, some of it lies beside the image, and is 0.
+template <int Results, bool kClipped, typename Element, typename T = Wide<Element>>
+HWY_ATTR void slide_tile(const std::vector<Reading<Element>>& lines, const Slide& slide, int64_t first,
+                         int64_t channel, int64_t channels, const T* weights, const T* start, Element* out) {
+  const hn::ScalableTag<T> d;
+  using V = hn::Vec<decltype(d)>;
+  V sums[Results];
+#pragma GCC unroll 7
+  for (int i = 0; i < Results; ++i) sums[i] = start ? hn::LoadU(d, start + channel) : hn::Zero(d);
+  for (const Reading<Element>& line : lines) {
+    int64_t x = slide.begin + first;
+    const auto read_next = [&]() HWY_ATTR {
+      const int64_t at = x++;
+      if (kClipped && (at < 0 || at >= slide.width)) return hn::Zero(d);
+      return load(d, line.source + at * channels + channel);
+    };
+    V window[Results];
+#pragma GCC unroll 7
+    for (int i = 0; i + 1 < Results; ++i) window[i] = read_next();
+    const T* weight = weights + line.weights + channel;
+    for (int64_t place = 0; place < slide.places; ++place, weight += slide.step) {
+      const V factor = hn::LoadU(d, weight);
+      window[Results - 1] = read_next();
+#pragma GCC unroll 7
+      for (int i = 0; i < Results; ++i) sums[i] = hn::MulAdd(window[i], factor, sums[i]);
+#pragma GCC unroll 7
+      for (int i = 0; i + 1 < Results; ++i) window[i] = window[i + 1];
+    }
   }
-  return run.reads.size() > 1;
+  out += first * channels + channel;
+#pragma GCC unroll 7
+  for (int i = 0; i < Results; ++i) store(d, sums[i], out + i * channels);
+}
+
+// The same in all channels.
+template <int Results, bool kClipped, typename Element, typename T = Wide<Element>>
+HWY_ATTR void slide_results(const std::vector<Reading<Element>>& lines, const Slide& slide, int64_t first,
+                            int64_t channels, const T* weights, const T* start, Element* out) {
+  const auto lanes = static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>()));
+  int64_t channel = 0;
+  for (; channel + lanes <= channels; channel += lanes)
+    slide_tile<Results, kClipped>(lines, slide, first, channel, channels, weights, start, out);
+  for (; channel < channels; ++channel) {
+    for (int64_t i = first; i < first + Results; ++i) {
+      T sum = start ? start[channel] : T(0);
+      for (const Reading<Element>& line : lines) {
+        for (int64_t place = 0; place < slide.places; ++place) {
+          const int64_t x = slide.begin + i + place;
+          if (x < 0 || x >= slide.width) continue;
+          sum += widen(line.source[x * channels + channel]) * weights[line.weights + place * slide.step + channel];
+        }
+      }
+      out[i * channels + channel] = narrow<Element>(sum);
+    }
+  }
+}
+
+template <typename Element, typename T = Wide<Element>>
+HWY_ATTR void slide_line(const std::vector<Reading<Element>>& lines, const Slide& slide, int64_t count,
+                         int64_t channels, const T* weights, const T* start, Element* out) {
+  const auto compute = [&](auto results, int64_t first) HWY_ATTR {
+    constexpr int kResults = decltype(results)::value;
+    const int64_t left = slide.begin + first;
+    if (left >= 0 && left + kResults - 1 + slide.places <= slide.width) {
+      slide_results<kResults, false>(lines, slide, first, channels, weights, start, out);
+    } else {
+      slide_results<kResults, true>(lines, slide, first, channels, weights, start, out);
+    }
+  };
+  int64_t i = 0;
+  for (; i + 7 <= count; i += 7) compute(std::integral_constant<int, 7>(), i);
+  if (count >= 4) {  // the last ones end with the line, some of them once more
+    for (; i < count; i += 4) compute(std::integral_constant<int, 4>(), std::min(i, count - 4));
+  } else {
+    for (; i < count; ++i) compute(std::integral_constant<int, 1>(), i);
+  }
 }
 
 // Lines that are worth a thread.
@@ -268,15 +334,20 @@ void convolve(const ConvolutionGeometry& g, bool transposed, Element* out, const
       weights[static_cast<size_t>(place * channels + c)] = weight[c * kernel + place];
   }
   const Plan plan(g, transposed);
+  const Slide slide(g, transposed);
   parallel_for(0, plan.line_count(), grain_of(g, plan), [&](int64_t begin, int64_t end) {
     std::vector<Reading<Element>> readings;
     const Steps steps{plan.advance * channels, plan.period * channels};
     for (int64_t line = begin; line < end; ++line) {
+      Element* to = out + line * plan.to[2] * channels;
+      if (plan.slides()) {
+        plan.list_lines(line, slide, input, readings);
+        slide_line(readings, slide, plan.to[2], channels, weights.data(), bias, to);
+        continue;
+      }
       for (const Run& run : plan.runs) {
         plan.list(line, run, input, readings);
-        const auto compute = slides(run, plan.advance) ? compute_run<true, Element> : compute_run<false, Element>;
-        compute(readings, run.reads.size(), run.count, channels, steps, weights.data(), bias,
-                out + (line * plan.to[2] + run.first) * channels);
+        compute_run(readings, run.count, channels, steps, weights.data(), bias, to + run.first * channels);
       }
     }
   });
