@@ -15,8 +15,11 @@ bool has_bfloat16_products();
 void bfloat16_gemm(int64_t m, int64_t n, int64_t k, float alpha, MatrixOperand<uint16_t> a, MatrixOperand<uint16_t> b,
                    float beta, float* out, int64_t out_leading);
 
+// Columns of half a vector: of so few no more are read and written.
+constexpr int64_t kHalfPairs = 8;
+
 // As add_gathered_product<float> for AVX-512, of `depth` pairs, which lie next to each other: `data` is of numbers or
-// of pairs, and offsets count what it is of. Sums are floats; or bfloat16, `fresh` and of whole or half panels.
+// of pairs, and offsets count what it is of. Sums are floats; or bfloat16, `fresh` and of whole vectors.
 template <typename Element, typename Sum>
 void add_gathered_pairs(const Element* data, const int64_t* rows, int64_t count, const int64_t* depths, int64_t depth,
                         Lines<const uint32_t> panel, int64_t columns, Lines<Sum> sums, bool fresh);

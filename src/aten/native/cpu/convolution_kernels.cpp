@@ -317,7 +317,7 @@ bool convolve_in_pairs(const Geometry& g, bool transposed, const Tensor& out, co
                        const Tensor& bias) {
   const int64_t results = transposed ? g.image_channels : g.window_channels;
   const int64_t sources = transposed ? g.window_channels : g.image_channels;
-  if (!has_bfloat16_products() || !is_gathered<float>(results) || sources < 2) return false;
+  if (!has_bfloat16_products() || results < kHalfPairs || sources < 2) return false;
   const Tensor addend = bias.defined() ? at::detail::to_dtype(bias, kFloat) : bias;
   convolve_pairs(g, transposed, !(out.is_contiguous() && input.is_contiguous()), static_cast<uint16_t*>(out.data_ptr()),
                  bits_of(input), bits_of(weight), bias.defined() ? addend.data_ptr<float>() : nullptr);
@@ -366,7 +366,7 @@ bool convolve_some_images(const Geometry& g, bool takes_last, const Tensor& out,
 }
 
 bool sum_gradient_in_pairs(const Geometry& g, const Tensor& out, const Tensor& grad, const Tensor& input) {
-  if (!has_bfloat16_products() || !is_gathered<float>(g.window_channels) || g.batch < 2) return false;
+  if (!has_bfloat16_products() || g.window_channels < kHalfPairs || g.batch < 2) return false;
   const Tensor sums = at::detail::empty(out.sizes(), kFloat, out.device());
   weight_gradient_pairs(g, !(grad.is_contiguous() && input.is_contiguous()), sums.data_ptr<float>(), bits_of(grad),
                         bits_of(input));

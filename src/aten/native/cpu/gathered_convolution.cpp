@@ -256,7 +256,7 @@ void compute_results(const PreparedPhase<T>& prepared, Range wanted, Range chann
     for (size_t part = 0; part < parts.size(); ++part) {
       for (int64_t channel = channels.first; channel < channels.last; channel += width) {
         const int64_t columns = std::min(width, channels.last - channel);
-        if (in_place && (columns == width || 2 * columns == width)) {
+        if (in_place && is_whole<T>(columns)) {
           add_product<T, Result>(data, prepared.phase.reads.data() + block, count, prepared.depths.data(), depth,
                                  {panels + channel * depth, width}, columns,
                                  {out + prepared.phase.writes[static_cast<size_t>(block)] + channel, layout.place},

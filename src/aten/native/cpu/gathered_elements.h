@@ -31,6 +31,13 @@ void add_product(const T* data, const int64_t* rows, int64_t count, const int64_
   }
 }
 
+// Whether so many columns of sums are whole vectors, which add_product writes alone.
+template <typename T>
+bool is_whole(int64_t columns) {
+  const int64_t width = panel_columns<SumOf<T>>();
+  return columns == width || 2 * columns == width || (std::is_same_v<T, uint32_t> && columns == kHalfPairs);
+}
+
 inline void transpose_matrix(const uint32_t* from, int64_t from_step, int64_t rows, int64_t columns, uint32_t* to,
                              int64_t to_step) {
   transpose_matrix(reinterpret_cast<const float*>(from), from_step, rows, columns, reinterpret_cast<float*>(to),
