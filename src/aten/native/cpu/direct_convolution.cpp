@@ -89,6 +89,18 @@ HWY_INLINE HWY_ATTR void add_below(D d, const T* place, int64_t line, const T* w
   }
 }
 
+// The first `count` numbers of a vector, which are not all.
+template <typename D, typename T>
+HWY_INLINE HWY_ATTR void store_first(D d, hn::Vec<D> values, int64_t count, T* to) {
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2  // what a mask leaves out is not touched
+  hn::BlendedStore(values, hn::FirstN(d, static_cast<size_t>(count)), d, to);
+#else
+  HWY_ALIGN T all[hn::MaxLanes(d)];
+  hn::Store(values, d, all);
+  std::memcpy(to, all, static_cast<size_t>(count) * sizeof(T));
+#endif
+}
+
 // A vector of places in some lines at a time.
 template <typename T, int Lines>
 HWY_ATTR void plane_lines(const T* data, const KernelColumns& columns, const T* weights, T start, int64_t line,
@@ -119,9 +131,7 @@ HWY_ATTR void plane_lines(const T* data, const KernelColumns& columns, const T* 
       if (HWY_LIKELY(width >= lanes)) {
         hn::StoreU(sums[i], d, out + i * width + x);
       } else {
-        HWY_ALIGN T some[hn::MaxLanes(d)];
-        hn::Store(sums[i], d, some);
-        std::memcpy(out + i * width, some, static_cast<size_t>(width) * sizeof(T));
+        store_first(d, sums[i], width, out + i * width);
       }
     }
   }

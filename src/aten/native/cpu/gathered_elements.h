@@ -1,5 +1,6 @@
 #pragma once
-// What gathered convolutions multiply: numbers, or pairs of bfloat16 numbers (bfloat16_products.h), whose sums are floats.
+// What gathered convolutions multiply: numbers, or pairs of bfloat16 numbers (bfloat16_products.h), whose sums are
+// floats.
 
 #include <aten/Parallel.h>
 #include <aten/native/cpu/ConvolutionTasks.h>
