@@ -239,8 +239,8 @@ HWY_ATTR void compute_run(const std::vector<Reading<Element>>& readings, int64_t
     compute_results<4, 2>(readings, std::min(i, count - 4), channels, steps, weights, start, out);
 }
 
-// `Results` neighbours from number `first` of a line on that slide(), in a vector of channels: what one reads at a place
-// stays in registers for the next one. With kClipped, some of it lies beside the image, and is 0.
+// `Results` neighbours from number `first` of a line on that slide(), in a vector of channels: what one reads at a
+// place stays in registers for the next one. With kClipped, some of it lies beside the image, and is 0.
 template <int Results, bool kClipped, typename Element, typename T = Wide<Element>>
 HWY_ATTR void slide_tile(const std::vector<Reading<Element>>& lines, const Slide& slide, int64_t first,
                          int64_t channel, int64_t channels, const T* weights, const T* start, Element* out) {

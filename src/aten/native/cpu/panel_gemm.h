@@ -30,7 +30,7 @@ void run_panels(const Kind& kind, const typename Kind::Left* data, const std::ve
   using Line = typename Kind::Line;
   constexpr int64_t kDepth = 256;           // lines of a panel, which stay in the first cache
   constexpr int64_t kColumns = 2048;        // packed at a time, so that they stay in the second or third one
-  constexpr int64_t kTaskRows = 96;         // a multiple of any panel_rows()
+  constexpr int64_t kTaskRows = 96;         // or some less
   constexpr int64_t kTaskPanels = 4;
   constexpr int64_t kSerialWork = 1 << 18;  // multiplications that waking threads does not pay for
   const auto m = static_cast<int64_t>(rows.size());
@@ -60,14 +60,18 @@ void run_panels(const Kind& kind, const typename Kind::Left* data, const std::ve
                            panels.get() + panel * depth * width);
         }
       });
-      const int64_t row_blocks = (m + kTaskRows - 1) / kTaskRows;
+      // Tasks of about the same size, so that threads end together.
+      const int64_t tile = panel_rows<Sum>();
+      const int64_t most_blocks = std::max<int64_t>(1, (m + kTaskRows - 1) / kTaskRows);
+      const int64_t task_rows = ((m + most_blocks - 1) / most_blocks + tile - 1) / tile * tile;
+      const int64_t row_blocks = (m + task_rows - 1) / task_rows;
       const int64_t groups = (panel_count + kTaskPanels - 1) / kTaskPanels;
-      const int64_t work = std::min(m, kTaskRows) * std::min(panel_count, kTaskPanels) * width * depth;
+      const int64_t work = std::min(m, task_rows) * std::min(panel_count, kTaskPanels) * width * depth;
       parallel_for(0, row_blocks * groups, std::max<int64_t>(1, kSerialWork / work), [&](int64_t begin, int64_t end) {
         std::vector<Sum> edge;  // sums of a panel that is not full
         for (int64_t task = begin; task < end; ++task) {
-          const int64_t row = task / groups * kTaskRows;
-          const int64_t count = std::min(kTaskRows, m - row);
+          const int64_t row = task / groups * task_rows;
+          const int64_t count = std::min(task_rows, m - row);
           const int64_t last = std::min(panel_count, (task % groups + 1) * kTaskPanels);
           for (int64_t panel = task % groups * kTaskPanels; panel < last; ++panel) {
             const int64_t valid = std::min(width, held - panel * width);
