@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import subprocess
@@ -71,3 +72,11 @@ def ship_torch() -> ShipTorch:
             yield dist
 
     return ship
+
+
+def name_build(dist: Path, output: str, *options: str) -> str:
+    """The build of `output` that `ship` makes with these options, as `install` takes it: there may be others."""
+    command = [str(CHECKOUT / "slipway"), "plan", *options, "--dist", str(dist), "--json"]
+    plan = json.loads(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout)
+    (build,) = (parts for entry in plan if (parts := entry["package"].rsplit("-", 2))[0] == output)
+    return " ".join(build)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from .conftest import CHECKOUT, ShipTorch
+from .conftest import CHECKOUT, ShipTorch, name_build
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -45,9 +45,11 @@ print(json.dumps(facts))
 def environment(ship_torch: ShipTorch, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where pytorch-gpu is installed, built with cuDNN."""
     prefix = tmp_path_factory.mktemp("cudnn") / "env"
-    with ship_torch("--cuda", "13.0", "--variants", "{cudnn: 9}", "--no-install") as dist:
+    wanted = ("--cuda", "13.0", "--variants", "{cudnn: 9}")
+    with ship_torch(*wanted, "--no-install") as dist:
         install = [str(CHECKOUT / "slipway"), "install", "--dist", str(dist), "--prefix", str(prefix)]
-        subprocess.run([*install, "--cuda", "13.0", "pytorch-gpu", "libcudnn"], check=True)
+        build = name_build(dist, "libtorch-cuda", *wanted)
+        subprocess.run([*install, "--cuda", "13.0", "pytorch-gpu", build], check=True)
     return prefix
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from .conftest import CHECKOUT, ShipTorch
+from .conftest import CHECKOUT, ShipTorch, name_build
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,7 +24,8 @@ import json, torch
 
 facts = {"has_magma": torch.cuda.has_magma}
 facts["available"] = torch.cuda.is_available()
-facts["loaded"] = "magma" in open("/proc/self/maps").read()
+maps = open("/proc/self/maps").read()
+facts["loaded"] = [name for name in ("libmagma", "libtorch_cuda_magma") if name in maps]
 print(json.dumps(facts))
 """
 
@@ -61,9 +62,11 @@ def environment(ship_torch: ShipTorch, tmp_path_factory: pytest.TempPathFactory)
     with ship_torch("--cuda", "13.0", "--no-install") as dist:
         magma = [str(CHECKOUT / "slipway"), "ship", str(CHECKOUT / "recipe/third_party/libmagma")]
         subprocess.run([*magma, "--cuda", "13.0", "--dist", str(dist)], check=True)
-    with ship_torch("--cuda", "13.0", "--variants", "{libmagma_devel: 2.9.0}", "--no-install") as dist:
+    wanted = ("--cuda", "13.0", "--variants", "{libmagma_devel: 2.9.0}")
+    with ship_torch(*wanted, "--no-install") as dist:
         install = [str(CHECKOUT / "slipway"), "install", "--dist", str(dist), "--prefix", str(prefix)]
-        subprocess.run([*install, "--cuda", "13.0", "pytorch-gpu", "libmagma"], check=True)
+        build = name_build(dist, "libtorch-cuda", *wanted)
+        subprocess.run([*install, "--cuda", "13.0", "pytorch-gpu", build], check=True)
     return prefix
 
 
