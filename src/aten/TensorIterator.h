@@ -129,6 +129,13 @@ class TORCH_API TensorIterator {
   // is that of memory. Operands of other types, and on other devices, are temporary tensors of the kernel's dtype.
   ScalarType common_dtype() const { return common_dtype_; }
   ScalarType dtype(int operand = 0) const { return operands_[operand].dtype; }
+  // The one that the operand has in memory, where rows are converted on their way.
+  ScalarType memory_dtype(int operand) const {
+    const Operand& o = operands_[operand];
+    return o.memory_dtype == ScalarType::Undefined ? o.dtype : o.memory_dtype;
+  }
+  // float16 or bfloat16, if it is what all operands have in memory but numbers, which are float; else Undefined.
+  ScalarType halves_in_memory() const;
   int64_t element_size(int operand) const { return static_cast<int64_t>(c10::element_size(dtype(operand))); }
   ScalarType input_dtype(int input = 0) const { return dtype(outputs_ + input); }
   char* data(int operand) const {
@@ -161,12 +168,17 @@ class TORCH_API TensorIterator {
   // element, `strides[i]` its step in bytes. Rows are parts of dimension 0, given out to threads.
   template <typename Body>
   void for_each(Body&& loop, int64_t grain_size = kGrainSize) const {
-    run_loop(&call<std::remove_reference_t<Body>>, address(loop), grain_size);
+    run_loop(&call<std::remove_reference_t<Body>>, address(loop), grain_size, converts_rows_);
+  }
+  // The same with rows as they lie in memory, which are not converted.
+  template <typename Body>
+  void for_each_in_memory(Body&& loop, int64_t grain_size) const {
+    run_loop(&call<std::remove_reference_t<Body>>, address(loop), grain_size, false);
   }
   // The same in one thread, for elements [begin, end) of the iteration in order.
   template <typename Body>
   void serial_for_each(Body&& loop, int64_t begin, int64_t end) const {
-    serial_loop(&call<std::remove_reference_t<Body>>, address(loop), begin, end);
+    serial_loop(&call<std::remove_reference_t<Body>>, address(loop), begin, end, converts_rows_);
   }
 
   // Has a kernel see its two inputs the other way round; the result lies as it would have.
@@ -238,9 +250,9 @@ class TORCH_API TensorIterator {
   bool can_convert_rows() const { return device_.is_cpu() && !is_reduction_ && outputs_ < count_; }
   void finish();
   Scalar read_scalar(int operand) const;
-  void run_loop(Loop loop, void* context, int64_t grain_size) const;
-  void run_slabs(Loop loop, void* context, int64_t grain_size) const;
-  void serial_loop(Loop loop, void* context, int64_t begin, int64_t end) const;
+  void run_loop(Loop loop, void* context, int64_t grain_size, bool converts) const;
+  void run_slabs(Loop loop, void* context, int64_t grain_size, bool converts) const;
+  void serial_loop(Loop loop, void* context, int64_t begin, int64_t end, bool converts) const;
   void walk(Loop loop, void* context, int64_t begin, int64_t end) const;
   // Cuts the largest dimension in two: this iterator keeps the second half, the first is returned.
   TensorIterator split_off_half();

@@ -60,6 +60,16 @@ int64_t TensorIterator::num_output_elements() const {
   return count;
 }
 
+ScalarType TensorIterator::halves_in_memory() const {
+  const ScalarType dtype = memory_dtype(0);
+  if (!converts_rows_ || outputs_ != 1 || !c10::is_reduced_floating_type(dtype)) return ScalarType::Undefined;
+  for (int i = outputs_; i < count_; ++i) {
+    const bool is_number = operands_[i].is_cpu_scalar && memory_dtype(i) == kFloat;
+    if (!is_number && memory_dtype(i) != dtype) return ScalarType::Undefined;
+  }
+  return dtype;
+}
+
 bool TensorIterator::is_contiguous() const {
   if (ndim() == 0) return true;
   if (ndim() > 1) return false;
@@ -85,12 +95,12 @@ int64_t largest_divisor_up_to(int64_t number, int64_t limit) {
 
 }  // namespace
 
-void TensorIterator::run_loop(Loop loop, void* context, int64_t grain_size) const {
-  if (C10_LIKELY(ndim() <= 1 && numel_ <= grain_size)) return serial_loop(loop, context, 0, numel_);
+void TensorIterator::run_loop(Loop loop, void* context, int64_t grain_size, bool converts) const {
+  if (C10_LIKELY(ndim() <= 1 && numel_ <= grain_size)) return serial_loop(loop, context, 0, numel_, converts);
   const auto run = [&](const TensorIterator& iter) {
-    if (numel_ <= grain_size) return iter.serial_loop(loop, context, 0, numel_);
+    if (numel_ <= grain_size) return iter.serial_loop(loop, context, 0, numel_, converts);
     parallel_for(0, numel_, grain_size,
-                 [&](int64_t first, int64_t last) { iter.serial_loop(loop, context, first, last); });
+                 [&](int64_t first, int64_t last) { iter.serial_loop(loop, context, first, last, converts); });
   };
   // Rows that are short because inputs repeat in them, as a bias does under channels: such inputs are laid out as often
   // as makes the rows long.
@@ -109,7 +119,7 @@ void TensorIterator::run_loop(Loop loop, void* context, int64_t grain_size) cons
   bool folds_slabs = !can_fold && fold > 1 && ndim() > 2 && shape_[0] * shape_[1] >= kSlab;
   for (int i = 0; i < count_ && folds_slabs; ++i)
     folds_slabs = continues(operands_[i]) || (i >= outputs_ && repeats_within(operands_[i]));
-  if (folds_slabs) return run_slabs(loop, context, grain_size);
+  if (folds_slabs) return run_slabs(loop, context, grain_size, converts);
   // Rows that stay as short as the corners of boxes change places with the next dimension.
   if (!can_fold && is_short && shape_[0] <= std::min(kCrossedRow, kCrossedBytes / element_size(count_ - 1)) &&
       shape_[1] > 4 * shape_[0]) {
@@ -130,8 +140,7 @@ void TensorIterator::run_loop(Loop loop, void* context, int64_t grain_size) cons
       operand.strides[1] *= fold;
       continue;
     }
-    const ScalarType dtype = operand.memory_dtype == ScalarType::Undefined ? operand.dtype : operand.memory_dtype;
-    const auto size = static_cast<int64_t>(c10::element_size(dtype));
+    const auto size = static_cast<int64_t>(c10::element_size(memory_dtype(i)));
     const int64_t bytes = size * wide.shape_[0];
     tiles[i].resize(static_cast<size_t>(bytes + kLine));
     char* const tile = tiles[i].data() + (-reinterpret_cast<intptr_t>(tiles[i].data()) & (kLine - 1));
@@ -147,7 +156,7 @@ void TensorIterator::run_loop(Loop loop, void* context, int64_t grain_size) cons
   run(wide);
 }
 
-void TensorIterator::run_slabs(Loop loop, void* context, int64_t grain_size) const {
+void TensorIterator::run_slabs(Loop loop, void* context, int64_t grain_size, bool converts) const {
   const int64_t elements = shape_[0] * shape_[1];
   parallel_for(0, numel_ / elements, std::max<int64_t>(1, grain_size / elements), [&](int64_t first, int64_t last) {
     for (int64_t number = first; number < last; ++number) {
@@ -163,7 +172,7 @@ void TensorIterator::run_slabs(Loop loop, void* context, int64_t grain_size) con
         }
       }
       for (int i = 0; i < count_; ++i) slab.operands_[i].strides.resize(2);
-      slab.run_loop(loop, context, grain_size);
+      slab.run_loop(loop, context, grain_size, converts);
     }
   });
 }
@@ -265,8 +274,8 @@ struct ShortRows {
 
 }  // namespace
 
-void TensorIterator::serial_loop(Loop loop, void* context, int64_t begin, int64_t end) const {
-  if (C10_LIKELY(!converts_rows_)) return walk(loop, context, begin, end);
+void TensorIterator::serial_loop(Loop loop, void* context, int64_t begin, int64_t end, bool converts) const {
+  if (C10_LIKELY(!converts)) return walk(loop, context, begin, end);
   RowConverter converter{loop, context, count_, outputs_, {}};
   for (int i = 0; i < count_; ++i) {
     const Operand& operand = operands_[i];
@@ -309,10 +318,8 @@ void TensorIterator::walk(Loop loop, void* context, int64_t begin, int64_t end) 
   ShortRows short_rows{count, shape_[0], steps, next, {}};
   bool lays_out = is_short;
   for (int i = 0; i < count && lays_out; ++i) {
-    const Operand& operand = operands_[i];
     if (next[i] == shape_[0] * steps[i]) continue;
-    const ScalarType dtype = operand.memory_dtype == ScalarType::Undefined ? operand.dtype : operand.memory_dtype;
-    short_rows.sizes[i] = static_cast<int64_t>(c10::element_size(dtype));
+    short_rows.sizes[i] = static_cast<int64_t>(c10::element_size(memory_dtype(i)));
     lays_out = i >= outputs_;
   }
   for (int64_t done = begin; done < end;) {

@@ -12,7 +12,9 @@
 #endif
 
 #include <aten/TensorIterator.h>
+#include <aten/native/cpu/StoredVectors-inl.h>
 
+#include <algorithm>
 #include <cstring>
 #include <tuple>
 #include <utility>
@@ -169,16 +171,158 @@ struct TernaryLoop {
   }
 };
 
+// What an operation on numbers makes of vectors: the compiler keeps the numbers in registers.
+template <typename Op>
+struct OfVectors {
+  template <size_t kLanes>
+  struct Numbers {
+    HWY_ALIGN float at[kLanes];
+  };
+
+  template <typename D, typename... V>
+  HWY_INLINE HWY_ATTR hn::Vec<D> operator()(D d, V... values) const {
+    Numbers<hn::MaxLanes(D())> result;
+    compute(result, numbers_of(d, values)...);
+    return hn::Load(d, result.at);
+  }
+  template <size_t kLanes, typename... In>
+  HWY_INLINE HWY_ATTR void compute(Numbers<kLanes>& result, const In&... in) const {
+#pragma GCC unroll 1
+    for (size_t i = 0; i < kLanes; ++i) result.at[i] = op(in.at[i]...);
+  }
+  template <typename D>
+  HWY_INLINE HWY_ATTR static Numbers<hn::MaxLanes(D())> numbers_of(D d, hn::Vec<D> vector) {
+    Numbers<hn::MaxLanes(D())> numbers;
+    hn::Store(vector, d, numbers.at);
+    return numbers;
+  }
+
+  Op op;
+};
+
+// function(D, V...) of `count` elements that lie side by side, a multiple of a vector's: halves are widened, computed
+// and rounded in registers. Operand 0 is written; an input whose step is 0 is a vector of float that is read each time.
+template <typename Element, typename Function, size_t... I>
+HWY_NOINLINE HWY_ATTR void compute_halves(const void* function, char* const* data, const int64_t* steps,
+                                          int64_t count) {
+  const hn::ScalableTag<float> d;
+  const Function own = *static_cast<const Function*>(function);  // nothing that is written can change it
+  auto* const out = reinterpret_cast<Element*>(data[0]);
+  const char* const in[] = {data[I + 1]...};
+  const bool is_row[] = {steps[I + 1] != 0 ...};
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  for (int64_t i = 0; i < count; i += lanes) {
+    const auto result = own(d, (HWY_LIKELY(is_row[I]) ? load_stored(d, reinterpret_cast<const Element*>(in[I]) + i)
+                                                      : hn::Load(d, reinterpret_cast<const float*>(in[I])))...);
+    store_stored(d, result, out + i);
+  }
+}
+
+// Rows of float16, or of bfloat16, and numbers, which are float, or elements that repeat. What lies apart is brought
+// side by side, and what is left over of a row is filled up to a vector, a part at a time.
+struct RowsOfHalves {
+  static constexpr int kMaxOperands = TensorIterator::kMaxOperands;
+  using Compute = void (*)(const void* function, char* const* data, const int64_t* steps, int64_t count);
+
+  Compute compute;
+  const void* function;
+  int operands;
+  ScalarType dtype;
+  bool is_float[kMaxOperands] = {};
+
+  HWY_NOINLINE HWY_ATTR void operator()(char* const* data, const int64_t* strides, int64_t count) const {
+    constexpr int64_t kSize = sizeof(uint16_t);
+    constexpr auto kLanes = static_cast<int64_t>(hn::MaxLanes(hn::ScalableTag<float>()));
+    HWY_ALIGN float numbers[kMaxOperands][kLanes];
+    HWY_ALIGN uint16_t rows[kMaxOperands][kStagedRow];
+    char* given[kMaxOperands] = {data[0]};
+    int64_t steps[kMaxOperands] = {kSize};
+    bool side_by_side = strides[0] == kSize;
+    for (int i = 1; i < operands; ++i) {
+      const bool repeats = strides[i] == 0;
+      if (repeats) std::fill_n(numbers[i], kLanes, number_at(data[i], is_float[i]));
+      given[i] = repeats ? reinterpret_cast<char*>(numbers[i]) : data[i];
+      steps[i] = repeats ? 0 : kSize;
+      side_by_side &= strides[i] == steps[i];
+    }
+    int64_t done = side_by_side ? count / kLanes * kLanes : 0;
+    if (done != 0) compute(function, given, steps, done);
+    for (int64_t part; done < count; done += part) {
+      part = std::min(kStagedRow, count - done);
+      if (part > kLanes) part -= part % kLanes;  // whole vectors first: what is dense is taken where it lies
+      const int64_t whole = (part + kLanes - 1) / kLanes * kLanes;
+      const bool is_whole = part == whole;
+      for (int i = 0; i < operands; ++i) {
+        if (i > 0 && steps[i] == 0) continue;
+        char* const row = reinterpret_cast<char*>(rows[i]);
+        char* const memory = data[i] + done * strides[i];
+        const bool is_dense = strides[i] == kSize;
+        given[i] = is_dense && is_whole ? memory : row;
+        if (i == 0 || given[i] == memory) continue;
+        if (is_dense) std::memcpy(row, memory, static_cast<size_t>(part * kSize));
+        else collect_elements<kSize>(memory, strides[i], part, row);
+        std::fill(rows[i] + part, rows[i] + whole, uint16_t{0});
+      }
+      compute(function, given, steps, whole);
+      char* const target = data[0] + done * strides[0];
+      if (given[0] != target) move_elements<kSize>(given[0], kSize, target, strides[0], part);
+    }
+  }
+
+ private:
+  float number_at(const char* from, bool as_float) const {
+    if (as_float) return *reinterpret_cast<const float*>(from);
+    if (dtype == ScalarType::Half) return static_cast<float>(*reinterpret_cast<const c10::Half*>(from));
+    return static_cast<float>(*reinterpret_cast<const c10::BFloat16*>(from));
+  }
+};
+
+template <typename Function, size_t... I>
+RowsOfHalves rows_of_halves(ScalarType dtype, const Function& function, std::index_sequence<I...>) {
+  const bool is_half = dtype == ScalarType::Half;
+  return {is_half ? &compute_halves<c10::Half, Function, I...> : &compute_halves<c10::BFloat16, Function, I...>,
+          &function, sizeof...(I) + 1, dtype};
+}
+
+template <size_t kInputs, typename Function>
+HWY_NOINLINE bool run_rows_of_halves(const TensorIterator& iter, const Function& function, int64_t grain_size) {
+  const ScalarType dtype = iter.halves_in_memory();
+  if (dtype == ScalarType::Undefined) return false;
+  RowsOfHalves rows = rows_of_halves(dtype, function, std::make_index_sequence<kInputs>());
+  for (int i = 1; i < rows.operands; ++i) rows.is_float[i] = iter.memory_dtype(i) == kFloat;
+  iter.for_each_in_memory(rows, grain_size);
+  return true;
+}
+// Computes function(D, V...) of vectors of float where all operands are float16, or all are bfloat16, in memory. Others
+// do not pay for the question. Without vectors a row is computed faster as such than element by element.
+template <size_t kInputs, typename Function>
+bool run_halves(const TensorIterator& iter, const Function& function, int64_t grain_size) {
+  if (HWY_TARGET == HWY_SCALAR || !c10::is_reduced_floating_type(iter.memory_dtype(0))) return false;
+  return run_rows_of_halves<kInputs>(iter, function, grain_size);
+}
+
+template <typename... Operands>
+constexpr bool kAreFloats = (std::is_same_v<Operands, float> && ...);
+
 template <typename Out, typename In, typename Op>
 void run_unary(const TensorIterator& iter, Op op, int64_t grain_size = kGrainSize) {
+  if constexpr (kAreFloats<Out, In>) {
+    if (run_halves<1>(iter, OfVectors<Op>{op}, grain_size)) return;
+  }
   iter.for_each(UnaryLoop<Out, In, Op>{op}, grain_size);
 }
 template <typename Out, typename In, typename Op>
 void run_binary(const TensorIterator& iter, Op op, int64_t grain_size = kGrainSize) {
+  if constexpr (kAreFloats<Out, In>) {
+    if (run_halves<2>(iter, OfVectors<Op>{op}, grain_size)) return;
+  }
   iter.for_each(BinaryLoop<Out, In, Op>{op}, grain_size);
 }
 template <typename Out, typename A, typename B, typename Op>
 void run_ternary(const TensorIterator& iter, Op op, int64_t grain_size = kGrainSize) {
+  if constexpr (kAreFloats<Out, A, B>) {
+    if (run_halves<3>(iter, OfVectors<Op>{op}, grain_size)) return;
+  }
   iter.for_each(TernaryLoop<Out, A, B, Op>{op}, grain_size);
 }
 

@@ -46,7 +46,7 @@ constexpr int64_t kRunChunk = 65536;
 template <typename Op, typename T>
 constexpr bool kIsFrequent = std::is_floating_point_v<T> && Op::identity() != T(1);
 
-// What reads bfloat16 without a conversion in between.
+// What reads float16 and bfloat16 without a conversion in between.
 template <typename Op, typename T>
 constexpr bool kWidens = std::is_same_v<T, float> && kIsFrequent<Op, T>;
 
@@ -84,12 +84,14 @@ struct Elements {
   int64_t step;
   const Conversion* conversion;  // null: they are T in memory
   ElementMap map;
-  bool is_bfloat16 = false;  // of which T is float
+  ScalarType widened = ScalarType::Undefined;  // in memory, where T is float
 
   // Elements that are widened on their way into registers; null: they are not such.
-  const uint16_t* halves() const {
-    return is_bfloat16 && step == sizeof(uint16_t) && map == ElementMap::none ? reinterpret_cast<const uint16_t*>(from)
-                                                                              : nullptr;
+  template <typename Half>
+  const Half* halves() const {
+    constexpr ScalarType dtype = c10::CppTypeToScalarType<Half>::value;
+    const bool are_such = widened == dtype && step == sizeof(Half) && map == ElementMap::none;
+    return are_such ? reinterpret_cast<const Half*>(from) : nullptr;
   }
 
   HWY_ATTR const T* read(int64_t count, T* buffer) const {
@@ -100,7 +102,7 @@ struct Elements {
     map_elements(found, count, buffer);
     return buffer;
   }
-  Elements from_place(int64_t place) const { return {from + place * step, step, conversion, map, is_bfloat16}; }
+  Elements from_place(int64_t place) const { return {from + place * step, step, conversion, map, widened}; }
 
  private:
   HWY_ATTR void map_elements(const T* values, int64_t count, T* mapped) const {
@@ -123,7 +125,7 @@ struct Elements {
 };
 template <typename T>
 Elements<T> elements_at(const ReducePlan& plan, int64_t offset, int64_t step) {
-  return {plan.in + offset, step, plan.conversion ? &*plan.conversion : nullptr, plan.map, plan.widens_bfloat16};
+  return {plan.in + offset, step, plan.conversion ? &*plan.conversion : nullptr, plan.map, plan.widened};
 }
 
 // Memory for elements that is not filled first, as arrays of complex numbers would be.
@@ -133,29 +135,6 @@ struct Scratch {
   operator T*() { return reinterpret_cast<T*>(bytes); }
   HWY_ALIGN unsigned char bytes[kCount * sizeof(T)];
 };
-
-// Elements of memory as vectors and numbers of the type that is computed in: float also from the bits of bfloat16.
-template <typename D, typename From>
-HWY_INLINE HWY_ATTR hn::Vec<D> load_elements(D d, const From* from) {
-  if constexpr (std::is_same_v<From, hn::TFromD<D>>) {
-    return hn::LoadU(d, from);
-  } else {
-    const hn::Rebind<uint32_t, D> wide;
-    const hn::Rebind<uint16_t, D> narrow;
-    return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(wide, hn::LoadU(narrow, from))));
-  }
-}
-template <typename T, typename From>
-HWY_INLINE T load_element(const From* from) {
-  if constexpr (std::is_same_v<From, T>) {
-    return *from;
-  } else {
-    const uint32_t bits = static_cast<uint32_t>(*from) << 16;
-    T value;
-    std::memcpy(&value, &bits, sizeof(T));
-    return value;
-  }
-}
 
 // The lower half with the upper one, until one lane is left.
 template <typename Op, size_t kLanes, typename D, typename V>
@@ -179,6 +158,13 @@ HWY_ATTR hn::TFromD<D> combine_lanes(D d, V values) {
   return combine_lanes_of<Op, hn::MaxLanes(d)>(d, values);
 }
 
+// The last elements of a block, and then zeros.
+template <typename D, typename From>
+HWY_INLINE HWY_ATTR hn::Vec<D> load_rest(D d, const From* from, int64_t count) {
+  if constexpr (std::is_same_v<From, c10::Half>) return load_stored_part(d, from, count);
+  else return hn::MaskedLoad(hn::FirstN(d, static_cast<size_t>(count)), d, from);
+}
+
 // Elements that lie side by side, no more than a block of them.
 template <typename Op, typename T, typename From>
 HWY_ATTR T reduce_block(const From* data, int64_t count) {
@@ -196,18 +182,18 @@ HWY_ATTR T reduce_block(const From* data, int64_t count) {
         auto third = identity;
         auto fourth = identity;
         for (; i + 4 * lanes <= count; i += 4 * lanes) {
-          first = Op::step(d, first, load_elements(d, data + i));
-          second = Op::step(d, second, load_elements(d, data + i + lanes));
-          third = Op::step(d, third, load_elements(d, data + i + 2 * lanes));
-          fourth = Op::step(d, fourth, load_elements(d, data + i + 3 * lanes));
+          first = Op::step(d, first, load_stored(d, data + i));
+          second = Op::step(d, second, load_stored(d, data + i + lanes));
+          third = Op::step(d, third, load_stored(d, data + i + 2 * lanes));
+          fourth = Op::step(d, fourth, load_stored(d, data + i + 3 * lanes));
         }
         first = Op::step(d, Op::step(d, first, second), Op::step(d, third, fourth));
       }
-      for (; i + lanes <= count; i += lanes) first = Op::step(d, first, load_elements(d, data + i));
-      if constexpr (sizeof(From) >= 4) {  // smaller elements have no loads by mask everywhere
+      for (; i + lanes <= count; i += lanes) first = Op::step(d, first, load_stored(d, data + i));
+      if constexpr (sizeof(From) >= 4 || std::is_same_v<From, c10::Half>) {  // not all have loads by mask
         if (i < count) {
           const auto rest = hn::FirstN(d, static_cast<size_t>(count - i));
-          first = Op::step(d, first, hn::IfThenElse(rest, hn::MaskedLoad(rest, d, data + i), identity));
+          first = Op::step(d, first, hn::IfThenElse(rest, load_rest(d, data + i, count - i), identity));
           i = count;
         }
       }
@@ -215,13 +201,13 @@ HWY_ATTR T reduce_block(const From* data, int64_t count) {
     }
   } else if (count >= 2 * kApart) {  // no operation waits for the one before
     T apart[kApart];
-    for (int64_t j = 0; j < kApart; ++j) apart[j] = load_element<T>(data + j);
+    for (int64_t j = 0; j < kApart; ++j) apart[j] = static_cast<T>(data[j]);
     for (i = kApart; i + kApart <= count; i += kApart) {
-      for (int64_t j = 0; j < kApart; ++j) apart[j] = Op::combine(apart[j], load_element<T>(data + i + j));
+      for (int64_t j = 0; j < kApart; ++j) apart[j] = Op::combine(apart[j], static_cast<T>(data[i + j]));
     }
     for (const T part : apart) result = Op::combine(result, part);
   }
-  for (; i < count; ++i) result = Op::combine(result, load_element<T>(data + i));
+  for (; i < count; ++i) result = Op::combine(result, static_cast<T>(data[i]));
   return result;
 }
 
@@ -237,7 +223,8 @@ HWY_ATTR T reduce_run(const Elements<T>& elements, int64_t count) {
     return Op::combine(lower, reduce_run<Op>(elements.from_place(half), count - half));
   }
   if constexpr (kWidens<Op, T>) {
-    if (elements.halves()) return reduce_block<Op, T>(elements.halves(), count);
+    if (const auto* halves = elements.template halves<c10::BFloat16>()) return reduce_block<Op, T>(halves, count);
+    if (const auto* halves = elements.template halves<c10::Half>()) return reduce_block<Op, T>(halves, count);
   }
   Scratch<T, kRunBlock> buffer;
   return reduce_block<Op, T>(elements.read(count, buffer), count);
@@ -354,12 +341,12 @@ HWY_ATTR void combine_rows(T* HWY_RESTRICT into, const From* const (&from)[kRows
     const auto lanes = static_cast<int64_t>(hn::Lanes(d));
     for (; i + lanes <= columns; i += lanes) {
       auto result = hn::LoadU(d, into + i);
-      for (const From* row : from) result = Op::step(d, result, load_elements(d, row + i));
+      for (const From* row : from) result = Op::step(d, result, load_stored(d, row + i));
       hn::StoreU(result, d, into + i);
     }
   }
   for (; i < columns; ++i) {
-    for (const From* row : from) into[i] = Op::combine(into[i], load_element<T>(row + i));
+    for (const From* row : from) into[i] = Op::combine(into[i], static_cast<T>(row[i]));
   }
 }
 template <typename Op, typename T>
@@ -401,13 +388,19 @@ HWY_ATTR void reduce_columns(const ReducePlan& plan) {
             };
             int64_t i = top;
             if constexpr (kWidens<Op, T>) {
-              const auto halves = [&](int64_t j) {
-                return elements_at<T>(plan, in_offset + plan.reduced_offset(j), plan.kept_strides[0]).halves();
+              const auto add_halves = [&](auto element) HWY_ATTR {
+                using Half = decltype(element);
+                const auto halves = [&](int64_t j) {
+                  return elements_at<T>(plan, in_offset + plan.reduced_offset(j), plan.kept_strides[0])
+                      .template halves<Half>();
+                };
+                for (; i + 4 <= group_end && halves(i); i += 4) {
+                  const Half* const rows[] = {halves(i), halves(i + 1), halves(i + 2), halves(i + 3)};
+                  combine_rows<Op>(sums, rows, width);
+                }
               };
-              for (; i + 4 <= group_end && halves(i); i += 4) {
-                const uint16_t* const rows[] = {halves(i), halves(i + 1), halves(i + 2), halves(i + 3)};
-                combine_rows<Op>(sums, rows, width);
-              }
+              add_halves(c10::BFloat16());
+              add_halves(c10::Half());
             }
             if constexpr (kIsFrequent<Op, T>) {
               for (; i + 4 <= group_end; i += 4) {  // as many at once as keep the sums in registers

@@ -15,7 +15,7 @@ struct ReducePlan {
     if (!iter.is_cpu_scalar(1) && iter.input().dtype() != iter.input_dtype()) {
       item = static_cast<int64_t>(iter.input().element_size());
       conversion.emplace(iter.input_dtype(), iter.input().dtype());
-      widens_bfloat16 = iter.input().dtype() == kBFloat16 && iter.input_dtype() == kFloat;
+      if (iter.input_dtype() == kFloat) widened = iter.input().dtype();
     }
     for (int dim = 0; dim < iter.ndim(); ++dim) {
       const int64_t size = iter.shape()[dim];
@@ -65,7 +65,7 @@ struct ReducePlan {
   const char* in;
   int64_t item;                          // bytes of an element of the input
   std::optional<Conversion> conversion;  // of what is read, where it lies in memory as another type
-  bool widens_bfloat16 = false;          // is that conversion from bfloat16 to float
+  ScalarType widened = ScalarType::Undefined;  // that type, where it becomes float
   DimVector kept_sizes;
   DimVector kept_out_strides;
   DimVector kept_strides;

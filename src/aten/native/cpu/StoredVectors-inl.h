@@ -60,7 +60,13 @@ HWY_INLINE HWY_ATTR void store_stored(D d, hn::Vec<D> values, Element* to) {
     const auto nearest = hn::Add(exact, hn::Add(odd, hn::Set(bits, 0x7FFF)));
     const auto rounded =
         hn::IfThenElse(hn::RebindMask(bits, hn::Eq(values, values)), nearest, hn::Set(bits, 0x7FC00000));
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3  // one instruction for the upper halves
+    const hn::Repartition<uint16_t, D> halves;
+    const auto parts = hn::BitCast(halves, rounded);
+    hn::StoreU(hn::LowerHalf(half, hn::ConcatOdd(halves, parts, parts)), half, reinterpret_cast<uint16_t*>(to));
+#else
     hn::StoreU(hn::TruncateTo(half, hn::ShiftRight<16>(rounded)), half, reinterpret_cast<uint16_t*>(to));
+#endif
   } else if constexpr (std::is_same_v<Element, c10::Half>) {
 #if TORCH_CONVERTS_HALVES
     const hn::Rebind<hwy::float16_t, D> half;

@@ -325,6 +325,7 @@ void SoftplusBackwardImpl(TensorIterator& iter, double beta, double threshold) {
   runSoftplusBackward(iter, beta, threshold);
 }
 void EluImpl(TensorIterator& iter, double alpha, double scale, double input_scale) {
+  if (run_halves<1>(iter, Elu{alpha, scale, input_scale}, kMathGrain)) return;  // short, where numbers are above 0
   runElu(iter, alpha, scale, input_scale);
 }
 void EluBackwardImpl(TensorIterator& iter, double alpha, double scale, double input_scale) {

@@ -2,6 +2,7 @@
 
 #include <aten/Dispatch.h>
 #include <aten/Kernels.h>
+#include <aten/native/cpu/AddHalves.h>
 #include <aten/native/cpu/ExportKernel.h>
 
 #include <cmath>
@@ -237,6 +238,13 @@ void AddImpl(TensorIterator& iter, const Scalar& alpha) {
   });
 }
 
+void AddHalvesImpl(ScalarType dtype, void* to, const void* from, int64_t count) {
+  const OfVectors<Add<float>> add{};
+  char* const data[] = {static_cast<char*>(to), static_cast<char*>(to), static_cast<char*>(const_cast<void*>(from))};
+  constexpr int64_t steps[] = {2, 2, 2};
+  rows_of_halves(dtype, add, std::make_index_sequence<2>())(data, steps, count);
+}
+
 void MulImpl(TensorIterator& iter) {
   if (iter.common_dtype() == kBool) return run_binary<bool, bool>(iter, And());
   dispatch_numeric_types(c10::same_bits_type(iter.common_dtype()), "mul", [&](auto type) {
@@ -390,6 +398,10 @@ HWY_EXPORT(AddImpl);
 void add_kernel(TensorIterator& iter, const Scalar& alpha) {
   if (c10::is_complex_type(iter.common_dtype())) return complex_add(iter, alpha);
   HWY_DYNAMIC_DISPATCH(AddImpl)(iter, alpha);
+}
+HWY_EXPORT(AddHalvesImpl);
+void add_halves(ScalarType dtype, void* to, const void* from, int64_t count) {
+  HWY_DYNAMIC_DISPATCH(AddHalvesImpl)(dtype, to, from, count);
 }
 HWY_EXPORT(PowScalarImpl);
 void pow_scalar_kernel(TensorIterator& iter, const Scalar& exponent) {

@@ -30,11 +30,13 @@ T fmod_of(T a, T b) {
 // One loop for all functions of a type: it calls what it is given.
 template <typename T>
 void run_each(TensorIterator& iter, T (*function)(T)) {
-  run_unary<T, T>(iter, [function](T x) { return function(x); }, kFunctionGrain);
+  const auto call = [function](T x) { return function(x); };
+  iter.for_each(UnaryLoop<T, T, decltype(call)>{call}, kFunctionGrain);
 }
 template <typename T>
 void run_each(TensorIterator& iter, T (*function)(T, T)) {
-  run_binary<T, T>(iter, [function](T a, T b) { return function(a, b); }, kFunctionGrain);
+  const auto call = [function](T a, T b) { return function(a, b); };
+  iter.for_each(BinaryLoop<T, T, decltype(call)>{call}, kFunctionGrain);
 }
 
 }  // namespace
@@ -70,8 +72,8 @@ void unary_function_kernel(TensorIterator& iter, UnaryFunction function) {
 void dirichlet_grad_kernel(TensorIterator& iter) {
   dispatch_floating_types(iter.common_dtype(), "_dirichlet_grad", [&](auto type) {
     using T = typename decltype(type)::type;
-    run_ternary<T, T, T>(
-        iter, [](T x, T a, T total) { return static_cast<T>(special::dirichlet_grad(x, a, total)); }, kFunctionGrain);
+    const auto call = [](T x, T a, T total) { return static_cast<T>(special::dirichlet_grad(x, a, total)); };
+    iter.for_each(TernaryLoop<T, T, T, decltype(call)>{call}, kFunctionGrain);
   });
 }
 

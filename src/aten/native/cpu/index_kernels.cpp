@@ -4,7 +4,7 @@
 #include <aten/EmptyTensor.h>
 #include <aten/Kernels.h>
 #include <aten/Parallel.h>
-#include <aten/native/cpu/Conversion.h>
+#include <aten/native/cpu/AddHalves.h>
 
 #include <algorithm>
 #include <atomic>
@@ -160,24 +160,11 @@ bool is_consecutive(const std::vector<int64_t>& offsets) {
   return true;
 }
 
-// to[i] += from[i], rounded once each; halves through buffers, which conversions fill in vectors.
+// to[i] += from[i], rounded once each.
 template <typename T>
 void add_elements(T* to, const T* from, int64_t count) {
   if constexpr (c10::is_reduced_floating_v<T>) {
-    constexpr int64_t kBlock = 256;
-    constexpr auto size = static_cast<int64_t>(sizeof(T));
-    static const Conversion widen(kFloat, c10::CppTypeToScalarType<T>::value);
-    static const Conversion round(c10::CppTypeToScalarType<T>::value, kFloat);
-    float sums[kBlock];
-    float values[kBlock];
-    for (int64_t done = 0; done < count; done += kBlock) {
-      const int64_t part = std::min(kBlock, count - done);
-      auto* target = reinterpret_cast<char*>(to + done);
-      widen(reinterpret_cast<char*>(sums), sizeof(float), target, size, part);
-      widen(reinterpret_cast<char*>(values), sizeof(float), reinterpret_cast<const char*>(from + done), size, part);
-      for (int64_t i = 0; i < part; ++i) sums[i] += values[i];
-      round(target, size, reinterpret_cast<const char*>(sums), sizeof(float), part);
-    }
+    add_halves(c10::CppTypeToScalarType<T>::value, to, from, count);
   } else {
     for (int64_t i = 0; i < count; ++i) to[i] = static_cast<T>(to[i] + from[i]);
   }
