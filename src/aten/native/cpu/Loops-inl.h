@@ -171,6 +171,9 @@ struct TernaryLoop {
   }
 };
 
+// Of 256 bits at most, as compilers are told to make of plain loops (CMakeLists.txt).
+using Vectors = hn::CappedTag<float, 8>;
+
 // What an operation on numbers makes of vectors: the compiler keeps the numbers in registers.
 template <typename Op>
 struct OfVectors {
@@ -205,7 +208,7 @@ struct OfVectors {
 template <typename Element, typename Function, size_t... I>
 HWY_NOINLINE HWY_ATTR void compute_halves(const void* function, char* const* data, const int64_t* steps,
                                           int64_t count) {
-  const hn::ScalableTag<float> d;
+  const Vectors d;
   const Function own = *static_cast<const Function*>(function);  // nothing that is written can change it
   auto* const out = reinterpret_cast<Element*>(data[0]);
   const char* const in[] = {data[I + 1]...};
@@ -232,7 +235,7 @@ struct RowsOfHalves {
 
   HWY_NOINLINE HWY_ATTR void operator()(char* const* data, const int64_t* strides, int64_t count) const {
     constexpr int64_t kSize = sizeof(uint16_t);
-    constexpr auto kLanes = static_cast<int64_t>(hn::MaxLanes(hn::ScalableTag<float>()));
+    constexpr auto kLanes = static_cast<int64_t>(hn::MaxLanes(Vectors()));
     HWY_ALIGN float numbers[kMaxOperands][kLanes];
     HWY_ALIGN uint16_t rows[kMaxOperands][kStagedRow];
     char* given[kMaxOperands] = {data[0]};
