@@ -97,7 +97,8 @@ def test_lapack_in_another_thread_takes_as_many_threads_as_were_allowed() -> Non
 
 @pytest.mark.parametrize("given", [{}, {"GOMP_SPINCOUNT": "77"}, {"OMP_WAIT_POLICY": "passive"}])
 def test_idle_threads_leave_their_processors_to_others(given: dict[str, str]) -> None:
-    """Soon, that is: libgomp tells how often it looks for work before it sleeps."""
+    """Soon, that is: libgomp tells how often it looks for work before it sleeps; where pauses are short, as ever."""
+    is_intels = "GenuineIntel" in Path("/proc/cpuinfo").read_text(encoding="utf-8")
     kept = {name: value for name, value in os.environ.items() if name not in ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY")}
     program = "import os, torch; print(os.environ.get('GOMP_SPINCOUNT'))"
     completed = subprocess.run(
@@ -105,7 +106,7 @@ def test_idle_threads_leave_their_processors_to_others(given: dict[str, str]) ->
         env=kept | given | {"OMP_DISPLAY_ENV": "verbose"}, capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert completed.stdout.strip() == given.get("GOMP_SPINCOUNT", "None")
-    expected = "0" if "OMP_WAIT_POLICY" in given else given.get("GOMP_SPINCOUNT", "5000")
+    expected = "0" if "OMP_WAIT_POLICY" in given else given.get("GOMP_SPINCOUNT", "5000" if is_intels else "300000")
     assert f"GOMP_SPINCOUNT = '{expected}'" in completed.stderr
 
 
