@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 SECTIONS = (
     "calls",
     "kernels",
+    "operators",
     "layers",
     "convolutions",
     "transforms",

@@ -433,6 +433,11 @@ def convolutions(torch: Any) -> Iterator[Case]:
         yield f"transposed{', backward' * backward}", partial(prepare, transposed, "float32", False, backward, True)
 
 
+def operators(torch: Any) -> Iterator[Case]:
+    """Families of operators that `kernels` has not, forward and with backward."""
+    yield from import_module("vs_pytorch_operators").operators(torch)
+
+
 def transforms(torch: Any) -> Iterator[Case]:
     """Batches of functions and their derivatives."""
     yield from import_module("vs_pytorch_transforms").transforms(torch)
@@ -488,7 +493,8 @@ def loader(torch: Any) -> Iterator[Case]:
 
 
 SECTIONS = {
-    section.__name__: section for section in (calls, kernels, layers, convolutions, transforms, steps, programs, loader)
+    section.__name__: section
+    for section in (calls, kernels, operators, layers, convolutions, transforms, steps, programs, loader)
 }
 
 

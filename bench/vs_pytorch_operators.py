@@ -1,0 +1,206 @@
+"""Operators that vs_pytorch.py measures beside its kernels: whole families at a size that a program would give them.
+
+Each line is a name and an expression of `t` (torch), `F` (its functions of networks) and tensors that `_tensors` makes.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    Work = Callable[[], object]
+    Case = tuple[str, Callable[[], Work]]
+
+FORWARD = """
+    x.sinh() x.cosh() x.asin() x.acos() x.atan() x.asinh() (x+1.1).acosh() u.atanh() x.floor() x.trunc() x.frac()
+    x.sgn() x.digamma() x.lgamma() x.erfinv() x.logit(0.1) x.i0() x.nan_to_num() x.square() x.neg() x.signbit()
+    x.isfinite() x.sinc() x.hypot(y) x.fmod(y) x.fmax(y) x.copysign(y) x.logaddexp(y) x.logaddexp2(y) x.xlogy(p)
+    x.nextafter(y) x.ldexp(k) x.frexp() x.floor_divide(y) x.div(y,rounding_mode='trunc') x.heaviside(y)
+    x.addcdiv(y,p) x.lerp(y,p) t.special.entr(p) t.special.ndtr(x) t.special.ndtri(u) t.special.log_ndtr(x)
+    t.special.i0e(x) t.special.i1(x) t.special.erfcx(x) t.special.bessel_j0(x) t.special.xlog1py(x,p)
+    t.special.zeta(p+1,p) t.polygamma(1,p) t.mvlgamma(p+3,2) t.bitwise_and(k,l) k+l k*l k//l k%l k<<2 k>>l ~k k<l
+    k.abs() k.clamp(2,50) k.sum() k.sum(0) k.sum(1) k.prod(1) k.amax(1) k.cumsum(1) k.sort(1) k.float() k/l k**2
+    k.max(1) k.min() k.bitwise_xor(l) k.gcd(l) s+s s*s s.sum() b8+b8 b8.sum() b8.float() b8*2 i16+i16 m&n m|n ~m
+    m.any() m.any(1) m.all(0) m.sum() m.sum(1) m.float() m.long() m.logical_xor(n) x.logical_and(y) x>y x.ne(y)
+    x.isclose(y) x.allclose(x) m.nonzero() m.argwhere() c+d c*d c/d c.abs() c.angle() c.exp()
+    c.conj().resolve_conj() c.real.clone() c.sum() c.sum(1) c.mT@d t.view_as_real(c).clone() t.polar(p,y)
+    t.complex(x,y) t.fft.fft(x) t.fft.rfft(x) t.fft.irfft(c) t.fft.fft2(x) t.fft.fftn(c) t.fft.fft(x,dim=0)
+    t.fft.rfft(w) t.fft.fftshift(x) t.stft(w,512,128,window=h,return_complex=True) t.linalg.inv(q) t.linalg.det(q)
+    t.linalg.solve(q,q) t.linalg.cholesky(r) t.linalg.qr(x) t.linalg.svd(f) t.linalg.eigh(r) t.linalg.eig(f)
+    t.linalg.lstsq(f,f) t.linalg.pinv(f) t.linalg.matrix_exp(f) t.linalg.matrix_power(f,5) t.linalg.slogdet(q)
+    t.linalg.lu(q) t.linalg.inv(g) t.linalg.cholesky(e) t.linalg.solve(g,g) t.linalg.det(g) t.linalg.eigh(e)
+    t.linalg.svd(g) t.linalg.cross(z[:,:3],z[:,3:6],dim=1) t.linalg.norm(x) t.linalg.matrix_norm(x,1)
+    t.linalg.solve_triangular(r,q,upper=True) x.mv(v) v.dot(v) t.outer(v,v) t.addmm(y,x,y) t.addmv(v,x,v)
+    t.addr(x,v,v) t.bmm(g,g) t.baddbmm(g,g,g) g@z4 g4@g4 t.einsum('bij,bjk->bik',g,g)
+    t.einsum('bhid,bhjd->bhij',g4,g4) t.einsum('ij,kj->ik',x,y) t.tensordot(x,y,1) t.kron(f[:32,:32],f[:32,:32])
+    t.chain_matmul(x,y,x) x.t()@y x@y.t() x.bfloat16()@y.bfloat16() k@l t.cdist(x,y) t.cdist(x,y,p=1.) t.pdist(f)
+    x.mean() x.mean(0) x.std() x.std(0) x.std(1) t.var_mean(x,1) x.amin(1) x.aminmax() x.argmin() x.argmax(0)
+    x.nansum() x.nanmean(1) x.count_nonzero() x.logsumexp(0) x.norm(dim=1) x.norm(p=3) x.quantile(.3,1)
+    x.nanmedian() x.mode(1) x.prod() x.cumprod(1) x.cummax(1) x.cummin(0) x.logcumsumexp(1) x.diff() t.trapezoid(x)
+    t.cov(f) t.corrcoef(f) x.sum(1,keepdim=True) z.sum(1) z.mean((0,2)) z.amax(1) z.softmax(1)
+    z.permute(2,0,1).contiguous() z.transpose(0,1).contiguous() z.sum(1,keepdim=True) z.var(1) z.argmax(1)
+    z.cumsum(1) z.flip(1) z.roll(2,1) z.sort(1) z.max(1) z.norm(dim=1) z.unsqueeze(1).expand(-1,3,-1,-1).clone()
+    t.searchsorted(o,v) t.bucketize(x,o) x.histc(50) t.unique(k) t.unique_consecutive(k) t.unique(k[:,:2],dim=0)
+    x.topk(50) x.topk(3,0) v.sort() w.sort() w.topk(100) w.argsort() w.cumsum(0) w.median() w.sum() w.msort()
+    x.take(ix) x.take_along_dim(ij,1) x.index_select(0,j) x[j,j] x[:,j] x[j[:,None],j] x[m] x.masked_fill(m,0)
+    x.masked_scatter(m,y) x.index_put((j,),y) x.index_put((j,),y,accumulate=True) x.index_copy(0,j,y)
+    x.index_fill(1,j,0) x.scatter(1,ij,y) x.scatter_reduce(1,ij,y,'amax') x.scatter_reduce(0,ij,y,'mean')
+    x.put(ix,y) x.where(m,0.) t.where(m,x,y) x.diagonal().clone() t.diag(v) t.diag_embed(f) x.triu() x.tril(3)
+    t.block_diag(f,f) t.cat([x,y]) t.cat([x,y,x],1) t.stack([x,y],2) t.hstack([x,y]) t.column_stack([v,v])
+    t.meshgrid(v,v,indexing='ij') x.repeat(2,2) x.repeat_interleave(3,0) x.repeat_interleave(2,1) x.tile(2)
+    x.rot90() x.fliplr() x.unfold(0,4,2).contiguous() x.view(16,64,16,64).permute(0,2,1,3).contiguous() x.half()
+    x.half().float() x.double() x.bfloat16() x.int() x.byte() x.to(t.complex64) t.arange(1000000) t.arange(0.,1e6)
+    t.linspace(0,1,1000000) t.logspace(0,1,100000) t.zeros(1000000) t.ones(1000,1000) t.full((1000,1000),3.)
+    t.eye(1000) t.rand(1000,1000) t.randn(1000,1000) t.randint(10,(1000,1000)) t.randperm(100000) t.normal(x,p)
+    t.bernoulli(u) t.multinomial(p,5) t.poisson(p) t.binomial(p.round()*8,u) t._standard_gamma(p)
+    x.clone().cauchy_() x.clone().geometric_(.3) x.clone().log_normal_() t.rand(1000,1000,dtype=t.float64)
+    t.randn(1000,1000,dtype=t.bfloat16) t.tril_indices(1000,1000) F.one_hot(j,1024) F.embedding(ij,f)
+    F.embedding_bag(ij,f) F.pad(a,(1,1,1,1)) F.pad(a,(2,2,2,2),'reflect') F.pad(a,(1,1,1,1),'replicate')
+    F.pad(a,(1,1,1,1),'circular') F.pixel_shuffle(a,2) F.unfold(a,3) F.fold(F.unfold(a,3),(28,28),3)
+    F.interpolate(a,scale_factor=2) F.interpolate(a,scale_factor=2,mode='bilinear')
+    F.interpolate(a,scale_factor=2,mode='bicubic') F.interpolate(a,(14,14),mode='area')
+    F.interpolate(a,(14,14),mode='bilinear',antialias=True) F.grid_sample(a,grid,align_corners=False)
+    F.grid_sample(a,grid,mode='bicubic',align_corners=False) F.affine_grid(theta,(16,32,28,28),align_corners=False)
+    F.max_pool2d(a,2) F.max_pool2d(a,3,1,1) F.avg_pool2d(a,3,1,1) F.max_pool1d(z,3) F.avg_pool1d(z,3)
+    F.max_pool3d(vol,2) F.avg_pool3d(vol,2) F.adaptive_max_pool2d(a,7) F.adaptive_avg_pool2d(a,(5,6))
+    F.lp_pool2d(a,2,2) F.max_unpool2d(*F.max_pool2d(a,2,return_indices=True),2) F.batch_norm(a,rm,rv,training=True)
+    F.batch_norm(a,rm,rv) F.instance_norm(a) F.group_norm(a,8) F.local_response_norm(a,5) F.normalize(x)
+    F.layer_norm(x,(1024,)) F.cosine_similarity(x,y) F.pairwise_distance(x,y) F.glu(x) F.prelu(x,v) F.rrelu(x)
+    F.threshold(x,.5,0.) F.softplus(x) F.softsign(x) F.hardshrink(x) F.softshrink(x) F.gumbel_softmax(x)
+    F.softmin(x,1) F.log_softmax(x,0) F.dropout(x) F.alpha_dropout(x) F.dropout2d(a) F.feature_alpha_dropout(x)
+    F.cross_entropy(x,j) F.cross_entropy(x,j,label_smoothing=.1) F.nll_loss(x,j) F.kl_div(x,u) F.mse_loss(x,y)
+    F.l1_loss(x,y) F.huber_loss(x,y) F.binary_cross_entropy(u,u) F.poisson_nll_loss(x,y) F.gaussian_nll_loss(x,y,p)
+    F.hinge_embedding_loss(x,y) F.multi_margin_loss(x,j) F.multilabel_soft_margin_loss(x,u) F.soft_margin_loss(x,y)
+    F.triplet_margin_loss(x,y,p) F.cosine_embedding_loss(x,y,v) F.ctc_loss(lp,tg,il,tl)
+    F.bilinear(f[:64,:64],f[:64,:64],bw) F.conv1d(z,cw) F.conv_transpose1d(z,cw) F.conv3d(vol,vw) F.linear(z,lw)
+    F.channel_shuffle(a,4) F.scaled_dot_product_attention(g4,g4,g4) x.t().clone()
+    a.to(memory_format=t.channels_last) al.contiguous() al+al al.sum(1) F.relu(al)
+    F.interpolate(al,scale_factor=2,mode='bilinear') F.max_pool2d(al,2) F.batch_norm(al,rm,rv) F.group_norm(al,8)
+"""
+
+TRAINED = """
+    x*y x/y x**2 x.exp() x.log() x.sqrt() x.tanh() x.sigmoid() x.sin() x.pow(y) x.abs() x.clamp(.5,2) x.maximum(y)
+    x.where(m,y) x.masked_fill(m,0) x+v x*v x*v[:,None] x.mean(1) x.mean(0) x.std(1) x.var(0) x.max(1)[0] x.amax(1)
+    x.logsumexp(1) x.softmax(0) x.log_softmax(1) x.cumsum(1) x.cumprod(1) x.prod(1) x.norm(dim=1) x.norm()
+    x.sort(1)[0] x.topk(10)[0] x.median(1)[0] x.gather(1,ij) x.index_select(0,j) x[j] x[:,j] x[m]
+    x.scatter_add(1,ij,y[:,:64]) x.index_add(0,j,y) x.scatter_reduce(1,ij,y[:,:64],'amax') x.take(ix) x.flip(1)
+    x.roll(3,1) x.t().contiguous() x.repeat(2,2) x.repeat_interleave(2,1) x.tril() t.cat([x,y],1) t.stack([x,y],1)
+    x.split(256,1)[1] x.chunk(4)[2] x.unfold(0,4,2) x@y t.bmm(g,g) g4@g4 t.einsum('bij,bjk->bik',g,g) x.mv(v)
+    v.dot(v) t.outer(v,v) t.addmm(y,x,y) t.cdist(x,y) t.cdist(x,y,p=1.) t.cdist(x,y,p=float('inf')) t.pdist(f)
+    t.linalg.inv(q) t.linalg.det(q) t.linalg.solve(q,q) t.linalg.cholesky(r) t.linalg.qr(f)[1] t.linalg.svd(f)[1]
+    t.linalg.eigh(r)[0] t.linalg.matrix_exp(f) t.fft.rfft(x).abs() t.fft.fft2(x).abs() t.complex(x,y).abs()
+    x.lgamma() x.erf() x.atan2(p) x.logaddexp(y) x.lerp(y,p) F.pad(a,(1,1,1,1)) F.pad(a,(2,2,2,2),'reflect')
+    F.pixel_shuffle(a,2) F.unfold(a,3) F.interpolate(a,scale_factor=2)
+    F.interpolate(a,scale_factor=2,mode='bilinear') F.interpolate(a,scale_factor=2,mode='bicubic')
+    F.grid_sample(a,grid,align_corners=False) F.max_pool2d(a,2) F.avg_pool2d(a,3,1,1) F.max_pool1d(z,3)
+    F.max_pool3d(vol,2) F.adaptive_avg_pool2d(a,(5,6)) F.adaptive_max_pool2d(a,7) F.lp_pool2d(a,2,2)
+    F.batch_norm(a,rm,rv,training=True) F.instance_norm(a) F.group_norm(a,8) F.local_response_norm(a,5)
+    F.normalize(x) F.layer_norm(x,(1024,)) F.rms_norm(x,(1024,)) F.cosine_similarity(x,y) F.pairwise_distance(x,y)
+    F.prelu(x,v) F.softsign(x) F.gumbel_softmax(x) F.hardshrink(x) F.cross_entropy(x,j)
+    F.cross_entropy(x,j,label_smoothing=.1) F.cross_entropy(x,p.softmax(1)) F.nll_loss(x,j) F.kl_div(x,u.detach())
+    F.l1_loss(x,y) F.huber_loss(x,y) F.binary_cross_entropy(u,u.detach()) F.gaussian_nll_loss(x,y,p)
+    F.multi_margin_loss(x,j) F.soft_margin_loss(x,y.sign().detach()) F.triplet_margin_loss(x,y,p)
+    F.ctc_loss(lp,tg,il,tl) F.bilinear(f[:64,:64],f[:64,:64],bw) F.conv1d(z,cw) F.conv_transpose1d(z,cw)
+    F.conv3d(vol,vw) F.linear(z,lw) F.embedding(ij,f) F.embedding_bag(ij,f) F.scaled_dot_product_attention(g4,g4,g4)
+    F.dropout(x) F.dropout2d(a) F.batch_norm(al,rm,rv,training=True) F.max_pool2d(al,2) F.avg_pool2d(al,2)
+    F.interpolate(al,scale_factor=2,mode='bilinear') F.relu(al)
+"""
+
+
+FLOATING = "x y p u v w q f r g e g4 z z4 a al vol vw lp bw cw lw"
+
+
+def operators(torch: Any) -> Iterator[Case]:
+    """Forward alone, of three types, then forward and backward."""
+    for dtype in ("float32", "float64", "bfloat16"):
+        for expression in FORWARD.split():
+            if dtype == "float32" or _find_floating(expression):
+                yield expression + f", {dtype}" * (dtype != "float32"), partial(_forward, torch, expression, dtype)
+    for expression in TRAINED.split():
+        yield f"{expression}, backward", partial(_trained, torch, expression)
+
+
+def _find_floating(expression: str) -> list[str]:
+    """Names of the floating tensors in it."""
+    names = compile(expression, expression, "eval").co_names
+    return [name for name in FLOATING.split() if name in names]
+
+
+def _tensors(torch: Any) -> dict[str, Any]:
+    torch.manual_seed(0)
+    x, y = torch.randn(1024, 1024), torch.randn(1024, 1024)
+    f, g = torch.randn(128, 128), torch.randn(64, 32, 32)
+    k = torch.randint(100, (1024, 1024))
+    a = torch.randn(16, 32, 28, 28)
+    return {
+        "t": torch,
+        "F": import_module("torch.nn.functional"),
+        "x": x,
+        "y": y,
+        "p": torch.rand(1024, 1024) + 0.1,
+        "u": torch.rand(1024, 1024) * 0.9 + 0.05,
+        "v": torch.randn(1024),
+        "w": torch.randn(200_000),
+        "h": torch.hann_window(512),
+        "o": torch.linspace(-3, 3, 1000),
+        "k": k,
+        "l": torch.randint(1, 9, (1024, 1024)),
+        "s": k.int(),
+        "b8": k.byte(),
+        "i16": k.short(),
+        "m": x > 0,
+        "n": y > 0,
+        "c": torch.complex(x, y)[:512, :513].contiguous(),
+        "d": torch.complex(y, x)[:512, :513].contiguous(),
+        "q": torch.randn(256, 256) + 16 * torch.eye(256),
+        "f": f,
+        "r": torch.eye(1024)[:256, :256] * 8 + torch.ones(256, 256) * 0.1,
+        "g": g + 8 * torch.eye(32),
+        "e": g @ g.mT + torch.eye(32),
+        "g4": torch.randn(4, 8, 64, 64),
+        "z": torch.randn(32, 128, 256),
+        "z4": torch.randn(64, 32, 16),
+        "j": torch.randint(1024, (1024,)),
+        "ij": torch.randint(128, (1024, 1024))[:, :64].contiguous(),
+        "ix": torch.randint(1024 * 1024, (1024, 1024)),
+        "a": a,
+        "al": a.to(memory_format=torch.channels_last),
+        "vol": torch.randn(2, 8, 16, 32, 32),
+        "vw": torch.randn(8, 8, 3, 3, 3),
+        "grid": torch.rand(16, 28, 28, 2) * 2 - 1,
+        "theta": torch.randn(16, 2, 3),
+        "rm": torch.zeros(32),
+        "rv": torch.ones(32),
+        "lp": torch.randn(50, 16, 20).log_softmax(2),
+        "tg": torch.randint(1, 20, (16, 20)),
+        "il": torch.full((16,), 50),
+        "tl": torch.full((16,), 20),
+        "bw": torch.randn(32, 64, 64),
+        "cw": torch.randn(128, 128, 3),
+        "lw": torch.randn(256, 256),
+    }
+
+
+def _forward(torch: Any, expression: str, dtype: str) -> Work:
+    names = _tensors(torch)
+    if dtype != "float32":
+        names |= {name: names[name].to(getattr(torch, dtype)) for name in FLOATING.split()}
+    work: Work = eval(f"lambda: {expression}", names)
+    return work
+
+
+def _trained(torch: Any, expression: str) -> Work:
+    names, code = _tensors(torch), compile(expression, expression, "eval")
+    leaves = [names[name].requires_grad_() for name in _find_floating(expression)]
+    gradient = torch.ones_like(eval(code, names))
+
+    def work() -> None:
+        for leaf in leaves:
+            leaf.grad = None
+        eval(code, names).backward(gradient)
+
+    return work
