@@ -1,5 +1,5 @@
 #pragma once
-// A number as the bytes of one element, for kernels that write it whatever the bits mean.
+// Elements as bits: what types stand for others, and a number as the bytes of one element.
 
 #include <aten/Dispatch.h>
 #include <c10/core/Scalar.h>
@@ -7,6 +7,15 @@
 #include <cstring>
 
 namespace at::native::cpu {
+
+// uint8 in place of bool: 0 and 1 are the same bits, and compilers make vectors of them.
+constexpr c10::ScalarType bool_as_byte(c10::ScalarType type) { return type == kBool ? kByte : type; }
+
+// For every type that kernels compute real numbers in, and bool.
+template <typename Body>
+void dispatch_numbers_and_bool(c10::ScalarType dtype, const char* name, Body&& body) {
+  dispatch_numeric_types(bool_as_byte(dtype), name, body);
+}
 
 // Rounded as `dtype` does; throws Error when it cannot hold the value.
 template <typename Word>

@@ -3,6 +3,7 @@
 #include <aten/Dispatch.h>
 #include <aten/Kernels.h>
 #include <aten/native/cpu/AddHalves.h>
+#include <aten/native/cpu/ElementBits.h>
 #include <aten/native/cpu/ExportKernel.h>
 
 #include <cmath>
@@ -45,12 +46,6 @@ struct Multiply {
   TORCH_SIMD T operator()(T a, T b) const {
     return static_cast<T>(static_cast<wrapping_t<T>>(a) * static_cast<wrapping_t<T>>(b));
   }
-};
-struct And {
-  TORCH_SIMD bool operator()(bool a, bool b) const { return a && b; }
-};
-struct Or {
-  TORCH_SIMD bool operator()(bool a, bool b) const { return a || b; }
 };
 template <typename T>
 struct Divide {
@@ -221,20 +216,17 @@ struct BitXor {
 
 void AddImpl(TensorIterator& iter, const Scalar& alpha) {
   if (iter.common_dtype() == kBool) {
-    if (alpha.toBool()) return run_binary<bool, bool>(iter, Or());
+    struct First {
+      TORCH_SIMD uint8_t operator()(uint8_t a, uint8_t) const { return a; }
+    };
+    if (alpha.toBool()) return run_binary<uint8_t, uint8_t>(iter, BitOr<uint8_t>());
+    return run_binary<uint8_t, uint8_t>(iter, First());
   }
-  dispatch_all_types(iter.common_dtype(), "add", [&](auto type) {
+  dispatch_numeric_types(iter.common_dtype(), "add", [&](auto type) {
     using T = typename decltype(type)::type;
-    if constexpr (std::is_same_v<T, bool>) {
-      struct First {
-        TORCH_SIMD bool operator()(bool a, bool) const { return a; }
-      };
-      run_binary<bool, bool>(iter, First());
-    } else {
-      if (alpha.equal(1)) return run_binary<T, T>(iter, Add<T>());
-      if (alpha.equal(-1)) return run_binary<T, T>(iter, Subtract<T>());
-      run_binary<T, T>(iter, AddScaled<T>{alpha.to<T>()});
-    }
+    if (alpha.equal(1)) return run_binary<T, T>(iter, Add<T>());
+    if (alpha.equal(-1)) return run_binary<T, T>(iter, Subtract<T>());
+    run_binary<T, T>(iter, AddScaled<T>{alpha.to<T>()});
   });
 }
 
@@ -246,7 +238,7 @@ void AddHalvesImpl(ScalarType dtype, void* to, const void* from, int64_t count) 
 }
 
 void MulImpl(TensorIterator& iter) {
-  if (iter.common_dtype() == kBool) return run_binary<bool, bool>(iter, And());
+  if (iter.common_dtype() == kBool) return run_binary<uint8_t, uint8_t>(iter, BitAnd<uint8_t>());
   dispatch_numeric_types(c10::same_bits_type(iter.common_dtype()), "mul", [&](auto type) {
     using T = typename decltype(type)::type;
     run_binary<T, T>(iter, Multiply<T>());
@@ -278,18 +270,18 @@ void DivImpl(TensorIterator& iter) {
       }                                                                           \
     });                                                                           \
   }
-#define TORCH_BITWISE_KERNEL(Name, name, Op)                                                             \
-  void Name##Impl(TensorIterator& iter) {                                                                \
-    dispatch_integral_types_and_bool(c10::same_bits_type(iter.common_dtype()), name, [&](auto type) {    \
-      using T = typename decltype(type)::type;                                                           \
-      run_binary<T, T>(iter, Op<T>());                                                                   \
-    });                                                                                                  \
+#define TORCH_BITWISE_KERNEL(Name, name, Op)                                                               \
+  void Name##Impl(TensorIterator& iter) {                                                                  \
+    dispatch_integral_types(bool_as_byte(c10::same_bits_type(iter.common_dtype())), name, [&](auto type) { \
+      using T = typename decltype(type)::type;                                                             \
+      run_binary<T, T>(iter, Op<T>());                                                                     \
+    });                                                                                                    \
   }
 TORCH_BINARY_KERNEL(DivTrunc, "div_trunc", dispatch_numeric_types, DivideTruncating)
 TORCH_INTEGERS_AND_VECTORS(DivFloor, "div_floor", DivideFlooring)
 TORCH_INTEGERS_AND_VECTORS(Remainder, "remainder", Remainder)
-TORCH_BINARY_KERNEL(Maximum, "maximum", dispatch_all_types, Maximum)
-TORCH_BINARY_KERNEL(Minimum, "minimum", dispatch_all_types, Minimum)
+TORCH_BINARY_KERNEL(Maximum, "maximum", dispatch_numbers_and_bool, Maximum)
+TORCH_BINARY_KERNEL(Minimum, "minimum", dispatch_numbers_and_bool, Minimum)
 TORCH_BITWISE_KERNEL(BitwiseAnd, "bitwise_and", BitAnd)
 TORCH_BITWISE_KERNEL(BitwiseOr, "bitwise_or", BitOr)
 TORCH_BITWISE_KERNEL(BitwiseXor, "bitwise_xor", BitXor)
@@ -348,8 +340,8 @@ struct Same {
 
 void PowScalarImpl(TensorIterator& iter, const Scalar& exponent) {
   if (iter.common_dtype() == kBool) {  // only these two come here
-    if (exponent.equal(0)) return run_unary<bool, bool>(iter, One<bool>());
-    return run_unary<bool, bool>(iter, Same<bool>());
+    if (exponent.equal(0)) return run_unary<uint8_t, uint8_t>(iter, One<uint8_t>());
+    return run_unary<uint8_t, uint8_t>(iter, Same<uint8_t>());
   }
   dispatch_numeric_types(iter.common_dtype(), "pow", [&](auto type) {
     using T = typename decltype(type)::type;

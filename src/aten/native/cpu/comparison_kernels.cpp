@@ -2,6 +2,7 @@
 
 #include <aten/Dispatch.h>
 #include <aten/Kernels.h>
+#include <aten/native/cpu/ElementBits.h>
 #include <aten/native/cpu/ExportKernel.h>
 
 #undef HWY_TARGET_INCLUDE
@@ -15,16 +16,16 @@ namespace at::native::cpu {
 namespace HWY_NAMESPACE {
 
 // `meant`: the type that is compared as.
-#define TORCH_COMPARISON_AS(meant, Name, name, expression)            \
-  template <typename T>                                               \
-  struct Name {                                                       \
-    TORCH_SIMD bool operator()(T a, T b) const { return expression; } \
-  };                                                                  \
-  void Name##Impl(TensorIterator& iter) {                             \
-    dispatch_all_types(meant(iter.common_dtype()), #name, [&](auto type) { \
-      using T = typename decltype(type)::type;                        \
-      run_binary<bool, T>(iter, Name<T>());                           \
-    });                                                               \
+#define TORCH_COMPARISON_AS(meant, Name, name, expression)                        \
+  template <typename T>                                                           \
+  struct Name {                                                                   \
+    TORCH_SIMD bool operator()(T a, T b) const { return expression; }             \
+  };                                                                              \
+  void Name##Impl(TensorIterator& iter) {                                         \
+    dispatch_numbers_and_bool(meant(iter.common_dtype()), #name, [&](auto type) { \
+      using T = typename decltype(type)::type;                                    \
+      run_binary<bool, T>(iter, Name<T>());                                       \
+    });                                                                           \
   }
 #define TORCH_COMPARISON(Name, name, expression) TORCH_COMPARISON_AS(, Name, name, expression)
 TORCH_COMPARISON_AS(c10::same_bits_type, Equal, eq, a == b)
@@ -36,16 +37,16 @@ TORCH_COMPARISON(LogicalXor, logical_xor, (a != T(0)) != (b != T(0)))
 #undef TORCH_COMPARISON_AS
 
 // Each serves the opposite order, too; `name` is what was called.
-#define TORCH_ORDER(Name, expression)                                 \
-  template <typename T>                                               \
-  struct Name {                                                       \
-    TORCH_SIMD bool operator()(T a, T b) const { return expression; } \
-  };                                                                  \
-  void Name##Impl(TensorIterator& iter, const char* name) {           \
-    dispatch_all_types(iter.common_dtype(), name, [&](auto type) {    \
-      using T = typename decltype(type)::type;                        \
-      run_binary<bool, T>(iter, Name<T>());                           \
-    });                                                               \
+#define TORCH_ORDER(Name, expression)                                     \
+  template <typename T>                                                   \
+  struct Name {                                                           \
+    TORCH_SIMD bool operator()(T a, T b) const { return expression; }     \
+  };                                                                      \
+  void Name##Impl(TensorIterator& iter, const char* name) {               \
+    dispatch_numbers_and_bool(iter.common_dtype(), name, [&](auto type) { \
+      using T = typename decltype(type)::type;                            \
+      run_binary<bool, T>(iter, Name<T>());                               \
+    });                                                                   \
   }
 TORCH_ORDER(Less, a < b)
 TORCH_ORDER(LessEqual, a <= b)
@@ -56,7 +57,7 @@ struct LogicalNot {
   TORCH_SIMD bool operator()(T a) const { return a == T(0); }
 };
 void LogicalNotImpl(TensorIterator& iter) {
-  dispatch_all_types(iter.common_dtype(), "logical_not", [&](auto type) {
+  dispatch_numbers_and_bool(iter.common_dtype(), "logical_not", [&](auto type) {
     using T = typename decltype(type)::type;
     run_unary<bool, T>(iter, LogicalNot<T>());
   });

@@ -2,6 +2,7 @@
 
 #include <aten/Dispatch.h>
 #include <aten/Kernels.h>
+#include <aten/native/cpu/ElementBits.h>
 #include <aten/native/cpu/ExportKernel.h>
 
 #include <cmath>
@@ -46,7 +47,7 @@ TORCH_UNARY_KERNEL(Abs, "abs", dispatch_numeric_types, {
     return x < 0 ? static_cast<T>(std::make_unsigned_t<T>{0} - static_cast<std::make_unsigned_t<T>>(x)) : x;
   }
 })
-TORCH_UNARY_KERNEL(Sign, "sign", dispatch_all_types, {
+TORCH_UNARY_KERNEL(Sign, "sign", dispatch_numbers_and_bool, {
   if constexpr (std::is_unsigned_v<T>) {
     return x != 0;
   } else {
@@ -75,14 +76,16 @@ TORCH_UNARY_KERNEL(Relu, "relu", dispatch_numeric_types, return x < T(0) ? T(0) 
 TORCH_UNARY_KERNEL(Reciprocal, "reciprocal", dispatch_floating_types, return T(1) / x;)
 TORCH_UNARY_KERNEL(Sqrt, "sqrt", dispatch_floating_types, return std::sqrt(x);)
 TORCH_UNARY_KERNEL(Rsqrt, "rsqrt", dispatch_floating_types, return T(1) / std::sqrt(x);)
-TORCH_UNARY_KERNEL(BitwiseNot, "bitwise_not", dispatch_integral_types_and_bool, {
-  if constexpr (std::is_same_v<T, bool>) {
-    return !x;
-  } else {
-    return static_cast<T>(~x);
-  }
-})
+TORCH_UNARY_KERNEL(BitwiseNotOfIntegers, "bitwise_not", dispatch_integral_types, return static_cast<T>(~x);)
 #undef TORCH_UNARY_KERNEL
+
+void BitwiseNotImpl(TensorIterator& iter) {
+  struct Other {
+    TORCH_SIMD uint8_t operator()(uint8_t x) const { return x == 0; }
+  };
+  if (iter.common_dtype() == kBool) return run_unary<uint8_t, uint8_t>(iter, Other());
+  BitwiseNotOfIntegersImpl(iter);
+}
 
 }  // namespace HWY_NAMESPACE
 }  // namespace at::native::cpu
