@@ -252,6 +252,9 @@ class TORCH_API TensorIterator {
   Scalar read_scalar(int operand) const;
   void run_loop(Loop loop, void* context, int64_t grain_size, bool converts) const;
   void run_slabs(Loop loop, void* context, int64_t grain_size, bool converts) const;
+  void swap_dimensions(int a, int b);
+  int crossing_dimension() const;
+  void run_tiles(Loop loop, void* context, int64_t grain_size, bool converts) const;
   void serial_loop(Loop loop, void* context, int64_t begin, int64_t end, bool converts) const;
   void walk(Loop loop, void* context, int64_t begin, int64_t end) const;
   // Cuts the largest dimension in two: this iterator keeps the second half, the first is returned.

@@ -83,9 +83,14 @@ namespace {
 
 constexpr int64_t kShortRow = 64;   // elements up to which
 constexpr int64_t kTiledRow = 512;  // rows are made so long, where they can be
+constexpr int64_t kFoldedBytes = 1024;  // The same for longer rows of small elements, where all of an input repeats:
+constexpr int64_t kFoldedRow = 4096;    // a call costs what it takes to write some hundred bytes.
 constexpr int64_t kSlab = 4096;     // elements from which on laying out an input again is cheap
 constexpr int64_t kCrossedRow = 7;  // elements up to which a call per row costs more than steps between elements,
 constexpr int64_t kCrossedBytes = 32;  // and bytes: one vector does all of a longer row
+constexpr int64_t kTileRow = 128;      // elements of a row in a tile of what lies crosswise
+constexpr int64_t kTileColumn = 128;   // bytes of a column there, two lines: a tile stays in the first cache
+constexpr int64_t kLeastTile = 8;      // elements along both dimensions from which tiles pay
 
 int64_t largest_divisor_up_to(int64_t number, int64_t limit) {
   int64_t divisor = std::min(number, limit);
@@ -102,10 +107,19 @@ void TensorIterator::run_loop(Loop loop, void* context, int64_t grain_size, bool
     parallel_for(0, numel_, grain_size,
                  [&](int64_t first, int64_t last) { iter.serial_loop(loop, context, first, last, converts); });
   };
+  if (const int dim = crossing_dimension(); dim != 0) {
+    TensorIterator crossed(*this);
+    crossed.swap_dimensions(1, dim);
+    return crossed.run_tiles(loop, context, grain_size, converts);
+  }
   // Rows that are short because inputs repeat in them, as a bias does under channels: such inputs are laid out as often
   // as makes the rows long.
-  const bool is_short = ndim() > 1 && shape_[0] <= kShortRow && numel_ > kTiledRow && !is_reduction_;
-  const int64_t fold = is_short ? largest_divisor_up_to(shape_[1], kTiledRow / shape_[0]) : 1;
+  const bool is_many = ndim() > 1 && numel_ > kTiledRow && !is_reduction_;
+  const bool is_short = is_many && shape_[0] <= kShortRow;
+  const int64_t row_bytes = is_many ? shape_[0] * static_cast<int64_t>(c10::element_size(memory_dtype(0))) : 0;
+  const bool is_foldable = is_short || (is_many && row_bytes <= kFoldedBytes);
+  const int64_t most = is_short ? kTiledRow / shape_[0] : kFoldedRow / std::max<int64_t>(row_bytes, 1);
+  const int64_t fold = is_foldable ? largest_divisor_up_to(shape_[1], most) : 1;
   const auto continues = [&](const Operand& operand) { return operand.strides[1] == shape_[0] * operand.strides[0]; };
   const auto repeats = [](const Operand& operand) {
     return std::all_of(operand.strides.begin() + 1, operand.strides.end(), [](int64_t stride) { return stride == 0; });
@@ -116,7 +130,7 @@ void TensorIterator::run_loop(Loop loop, void* context, int64_t grain_size, bool
   // Inputs that repeat within the two fastest dimensions only, as numbers of samples and channels do under pixels whose
   // channels lie last, are laid out for one slab of these after the other.
   const auto repeats_within = [](const Operand& operand) { return operand.strides[1] == 0; };
-  bool folds_slabs = !can_fold && fold > 1 && ndim() > 2 && shape_[0] * shape_[1] >= kSlab;
+  bool folds_slabs = !can_fold && is_short && fold > 1 && ndim() > 2 && shape_[0] * shape_[1] >= kSlab;
   for (int i = 0; i < count_ && folds_slabs; ++i)
     folds_slabs = continues(operands_[i]) || (i >= outputs_ && repeats_within(operands_[i]));
   if (folds_slabs) return run_slabs(loop, context, grain_size, converts);
@@ -124,8 +138,7 @@ void TensorIterator::run_loop(Loop loop, void* context, int64_t grain_size, bool
   if (!can_fold && is_short && shape_[0] <= std::min(kCrossedRow, kCrossedBytes / element_size(count_ - 1)) &&
       shape_[1] > 4 * shape_[0]) {
     TensorIterator crossed(*this);
-    std::swap(crossed.shape_[0], crossed.shape_[1]);
-    for (int i = 0; i < count_; ++i) std::swap(crossed.operands_[i].strides[0], crossed.operands_[i].strides[1]);
+    crossed.swap_dimensions(0, 1);
     return run(crossed);
   }
   if (!can_fold) return run(*this);
@@ -220,6 +233,19 @@ struct RowConverter {
   }
 };
 
+RowConverter convert_rows(const TensorIterator& iter, TensorIterator::Loop loop, void* context) {
+  RowConverter converter{loop, context, iter.noperands(), iter.noutputs(), {}};
+  for (int i = 0; i < converter.count; ++i) {
+    const ScalarType kernel = iter.dtype(i);
+    const ScalarType memory = iter.memory_dtype(i);
+    if (kernel == memory) continue;
+    const bool reads = i >= converter.outputs;
+    converter.sides[i].convert.emplace(reads ? kernel : memory, reads ? memory : kernel);
+    converter.sides[i].size = iter.element_size(i);
+  }
+  return converter;
+}
+
 // Short rows that follow each other in what is written, and not in some of what is read, as where a column is added:
 // such inputs are laid out for many rows, so that the kernel's loop is called once for these.
 struct ShortRows {
@@ -276,16 +302,91 @@ struct ShortRows {
 
 void TensorIterator::serial_loop(Loop loop, void* context, int64_t begin, int64_t end, bool converts) const {
   if (C10_LIKELY(!converts)) return walk(loop, context, begin, end);
-  RowConverter converter{loop, context, count_, outputs_, {}};
-  for (int i = 0; i < count_; ++i) {
-    const Operand& operand = operands_[i];
-    if (operand.memory_dtype == ScalarType::Undefined) continue;
-    const bool reads = i >= outputs_;
-    converter.sides[i].convert.emplace(reads ? operand.dtype : operand.memory_dtype,
-                                       reads ? operand.memory_dtype : operand.dtype);
-    converter.sides[i].size = element_size(i);
-  }
+  RowConverter converter = convert_rows(*this, loop, context);
   walk(&RowConverter::run, &converter, begin, end);
+}
+
+void TensorIterator::swap_dimensions(int a, int b) {
+  std::swap(shape_[a], shape_[b]);
+  for (int i = 0; i < count_; ++i) std::swap(operands_[i].strides[a], operands_[i].strides[b]);
+}
+
+// The dimension, other than the fastest, along which an input's neighbours lie; 0 if there is none, or what lies crosswise
+// is not worth a tile.
+int TensorIterator::crossing_dimension() const {
+  if (ndim() < 2 || shape_[0] < kLeastTile || is_reduction_) return 0;
+  for (int i = outputs_; i < count_; ++i) {
+    const DimVector& strides = operands_[i].strides;
+    const auto size = static_cast<int64_t>(c10::element_size(memory_dtype(i)));
+    if (strides[0] == size || strides[0] == 0) continue;
+    for (int dim = 1; dim < ndim(); ++dim) {
+      if (strides[dim] == size && shape_[dim] >= kLeastTile) return dim;
+    }
+  }
+  return 0;
+}
+
+// Inputs whose neighbours lie along dimension 1, as those of a transposed matrix do, are turned round a tile at a time, so
+// that whole cache lines are used of them, and the kernel's loop gets rows like any others.
+void TensorIterator::run_tiles(Loop loop, void* context, int64_t grain_size, bool converts) const {
+  const int count = count_;
+  bool is_crossed[kMaxOperands] = {};
+  int64_t sizes[kMaxOperands];
+  int64_t largest = 1;
+  for (int i = outputs_; i < count; ++i) {
+    sizes[i] = static_cast<int64_t>(c10::element_size(memory_dtype(i)));
+    is_crossed[i] = operands_[i].strides[1] == sizes[i] && operands_[i].strides[0] != sizes[i] &&
+                    operands_[i].strides[0] != 0;
+    if (is_crossed[i]) largest = std::max(largest, sizes[i]);
+  }
+  const int64_t most_rows = kTileColumn / largest;
+  const int64_t rows_of_tiles = (shape_[1] + most_rows - 1) / most_rows;
+  const int64_t tiles_in_row = (shape_[0] + kTileRow - 1) / kTileRow;
+  const int64_t planes = numel_ / (shape_[0] * shape_[1]);
+  const int64_t grain = std::max<int64_t>(1, grain_size / (most_rows * kTileRow));
+  parallel_for(0, planes * rows_of_tiles * tiles_in_row, grain, [&](int64_t first, int64_t last) {
+    RowConverter converter = convert_rows(*this, loop, context);
+    Loop own = loop;
+    if (converts) own = &RowConverter::run;
+    void* const own_context = converts ? &converter : context;
+    alignas(64) char tiles[kMaxOperands][kTileColumn * kTileRow];
+    for (int64_t number = first; number < last; ++number) {
+      const int64_t column = number % tiles_in_row * kTileRow;
+      const int64_t row = number / tiles_in_row % rows_of_tiles * most_rows;
+      const int64_t columns = std::min(kTileRow, shape_[0] - column);
+      const int64_t rows = std::min(most_rows, shape_[1] - row);
+      char* pointers[kMaxOperands];
+      int64_t steps[kMaxOperands];
+      int64_t next[kMaxOperands];
+      bool continues = true;  // each row goes on where the one before ends
+      for (int i = 0; i < count; ++i) {
+        const DimVector& strides = operands_[i].strides;
+        pointers[i] = data(i) + column * strides[0] + row * strides[1];
+        int64_t plane = number / (tiles_in_row * rows_of_tiles);
+        for (int dim = 2; dim < ndim(); ++dim) {
+          pointers[i] += plane % shape_[dim] * strides[dim];
+          plane /= shape_[dim];
+        }
+        steps[i] = strides[0];
+        next[i] = strides[1];
+        if (is_crossed[i]) {
+          native::cpu::transpose_tile(tiles[i], columns * sizes[i], pointers[i], strides[0], rows, columns, sizes[i]);
+          pointers[i] = tiles[i];
+          steps[i] = sizes[i];
+          next[i] = columns * sizes[i];
+        }
+        continues &= next[i] == columns * steps[i];
+      }
+      if (continues) {
+        own(own_context, pointers, steps, rows * columns);
+        continue;
+      }
+      for (int64_t left = rows; left > 0; --left) {
+        own(own_context, pointers, steps, columns);
+        for (int i = 0; i < count; ++i) pointers[i] += next[i];
+      }
+    }
+  });
 }
 
 void TensorIterator::walk(Loop loop, void* context, int64_t begin, int64_t end) const {

@@ -224,6 +224,37 @@ void CopyImpl(TensorIterator& iter) {
   });
 }
 
+// Columns are read in whole lines, from memory that nothing else was read from before.
+template <typename T>
+HWY_ATTR void transpose_columns(T* out, int64_t out_step, const T* in, int64_t in_step, int64_t rows, int64_t columns) {
+  int64_t c = 0;
+#if HWY_TARGET != HWY_SCALAR
+  if constexpr (sizeof(T) <= 8) {
+    constexpr int64_t kSide = 16 / sizeof(T);
+    for (; c + kSide <= columns; c += kSide) {
+      int64_t r = 0;
+      for (; r + kSide <= rows; r += kSide)
+        transpose_square(out + r * out_step + c, out_step, in + c * in_step + r, in_step);
+      for (; r < rows; ++r) {
+        for (int64_t i = c; i < c + kSide; ++i) out[r * out_step + i] = in[i * in_step + r];
+      }
+    }
+  }
+#endif
+  for (; c < columns; ++c) {
+    for (int64_t r = 0; r < rows; ++r) out[r * out_step + c] = in[c * in_step + r];
+  }
+}
+
+void TransposeTile(char* out, int64_t out_step, const char* in, int64_t in_step, int64_t rows, int64_t columns,
+                   int64_t size) {
+  dispatch_word(static_cast<size_t>(size), [&](auto word) {
+    using Word = decltype(word);
+    transpose_columns(reinterpret_cast<Word*>(out), out_step / size, reinterpret_cast<const Word*>(in), in_step / size,
+                      rows, columns);
+  });
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace at::native::cpu
 HWY_AFTER_NAMESPACE();
@@ -233,6 +264,11 @@ namespace at::native::cpu {
 
 HWY_EXPORT(CopyImpl);
 void copy_kernel(TensorIterator& iter, bool /*non_blocking*/) { HWY_DYNAMIC_DISPATCH(CopyImpl)(iter); }
+HWY_EXPORT(TransposeTile);
+void transpose_tile(char* out, int64_t out_step, const char* in, int64_t in_step, int64_t rows, int64_t columns,
+                    int64_t size) {
+  HWY_DYNAMIC_DISPATCH(TransposeTile)(out, out_step, in, in_step, rows, columns, size);
+}
 
 }  // namespace at::native::cpu
 #endif  // HWY_ONCE
