@@ -76,6 +76,32 @@ C10_HOST_DEVICE c10::complex<P> reciprocal_of(c10::complex<P> z) {
   return {(is_zero ? P(1) : c) / size, (is_zero ? P(0) : -d) / size};
 }
 
+// a / b, the same bits as the operator's, with choices for its branch.
+template <typename P>
+C10_HOST_DEVICE c10::complex<P> quotient_of(c10::complex<P> a, c10::complex<P> b) {
+  const P x = std::fabs(b.real());
+  const P y = std::fabs(b.imag());
+  const P scale = x > y ? x : y;
+  const bool is_zero = scale == P(0);
+  const P divisor = is_zero ? P(1) : scale;
+  const P c = b.real() / divisor;
+  const P d = b.imag() / divisor;
+  const P size = is_zero ? scale : (c * c + d * d) * scale;
+  const P real = a.real() * c + a.imag() * d;
+  const P imag = a.imag() * c - a.real() * d;
+  return {(is_zero ? a.real() : real) / size, (is_zero ? a.imag() : imag) / size};
+}
+
+// Without a branch, as loops want them.
+template <typename P>
+C10_HOST_DEVICE bool are_equal(c10::complex<P> a, c10::complex<P> b) {
+  return bool(a.real() == b.real()) & bool(a.imag() == b.imag());
+}
+template <typename P>
+C10_HOST_DEVICE bool is_true(c10::complex<P> z) {
+  return bool(z.real() != P(0)) | bool(z.imag() != P(0));
+}
+
 template <typename T>
 C10_HOST_DEVICE T sigmoid_of(T z) {
   return T(1) / (T(1) + exp_of(-z));
@@ -87,37 +113,42 @@ C10_HOST_DEVICE c10::complex<P> sign_of(c10::complex<P> z) {
   return size == P(0) ? c10::complex<P>() : c10::complex<P>(z.real() / size, z.imag() / size);
 }
 
-// row(name, result, expression): of `z`, or of `a` and `b`; T is their type and P that of their parts.
-#define AT_FORALL_COMPLEX_UNARY(row)                                   \
-  row(neg, T, -z)                                                      \
-  row(abs, P, std::hypot(z.real(), z.imag()))                          \
-  row(reciprocal, T, reciprocal_of(z))                                 \
-  row(exp, T, exp_of(z))                                          \
-  row(expm1, T, expm1_of(z))                                      \
-  row(log, T, log_of(z))                                          \
-  row(log2, T, log_of(z) / T(P(0.69314718055994530942)))          \
-  row(log10, T, log10_of(z))                                      \
-  row(log1p, T, log1p_of(z))                                      \
-  row(sqrt, T, sqrt_of(z))                                        \
-  row(rsqrt, T, T(1) / sqrt_of(z))                                \
-  row(sin, T, sin_of(z))                                          \
-  row(cos, T, cos_of(z))                                          \
-  row(tanh, T, tanh_of(z))                                        \
-  row(sigmoid, T, sigmoid_of(z))                                  \
-  row(silu, T, z * sigmoid_of(z))                                 \
-  row(logical_not, bool, z == T())
+// row(name, result, expression): of `z`, or of `a` and `b`; T is their type and P that of their parts. What compilers
+// make vectors of stands apart from functions.
+#define AT_FORALL_COMPLEX_UNARY_ARITHMETIC(row) \
+  row(neg, T, -z)                               \
+  row(reciprocal, T, reciprocal_of(z))          \
+  row(logical_not, bool, !is_true(z))
+#define AT_FORALL_COMPLEX_UNARY_FUNCTIONS(row)           \
+  row(abs, P, std::hypot(z.real(), z.imag()))            \
+  row(exp, T, exp_of(z))                                 \
+  row(expm1, T, expm1_of(z))                             \
+  row(log, T, log_of(z))                                 \
+  row(log2, T, log_of(z) / T(P(0.69314718055994530942))) \
+  row(log10, T, log10_of(z))                             \
+  row(log1p, T, log1p_of(z))                             \
+  row(sqrt, T, sqrt_of(z))                               \
+  row(rsqrt, T, T(1) / sqrt_of(z))                       \
+  row(sin, T, sin_of(z))                                 \
+  row(cos, T, cos_of(z))                                 \
+  row(tanh, T, tanh_of(z))                               \
+  row(sigmoid, T, sigmoid_of(z))                         \
+  row(silu, T, z * sigmoid_of(z))
+#define AT_FORALL_COMPLEX_UNARY(row) AT_FORALL_COMPLEX_UNARY_ARITHMETIC(row) AT_FORALL_COMPLEX_UNARY_FUNCTIONS(row)
 // The gradients are of functions with the conjugated derivative, as autograd has it.
-#define AT_FORALL_COMPLEX_BINARY(row)                                                                      \
-  row(mul, T, a * b)                                                                                       \
-  row(div, T, a / b)                                                                                       \
-  row(pow, T, pow_of(a, b))                                                                           \
-  row(eq, bool, a == b)                                                                                    \
-  row(ne, bool, a != b)                                                                                    \
-  row(logical_and, bool, (a != T()) && (b != T()))                                                         \
-  row(logical_or, bool, (a != T()) || (b != T()))                                                          \
-  row(logical_xor, bool, (a != T()) != (b != T()))                                                         \
-  row(sigmoid_backward, T, a * c10::conj((T(1) - b) * b))                                                  \
-  row(silu_backward, T, a * c10::conj(sigmoid_of(b) * (T(1) + b * (T(1) - sigmoid_of(b)))))      \
+#define AT_FORALL_COMPLEX_BINARY_ARITHMETIC(row)  \
+  row(mul, T, a * b)                              \
+  row(div, T, quotient_of(a, b))                  \
+  row(eq, bool, are_equal(a, b))                  \
+  row(ne, bool, !are_equal(a, b))                 \
+  row(logical_and, bool, is_true(a) & is_true(b)) \
+  row(logical_or, bool, is_true(a) | is_true(b))  \
+  row(logical_xor, bool, is_true(a) != is_true(b))
+#define AT_FORALL_COMPLEX_BINARY_FUNCTIONS(row)                                             \
+  row(pow, T, pow_of(a, b))                                                                 \
+  row(sigmoid_backward, T, a * c10::conj((T(1) - b) * b))                                   \
+  row(silu_backward, T, a * c10::conj(sigmoid_of(b) * (T(1) + b * (T(1) - sigmoid_of(b))))) \
   row(tanh_backward, T, a * c10::conj(T(1) - b * b))
+#define AT_FORALL_COMPLEX_BINARY(row) AT_FORALL_COMPLEX_BINARY_ARITHMETIC(row) AT_FORALL_COMPLEX_BINARY_FUNCTIONS(row)
 
 }  // namespace at::native

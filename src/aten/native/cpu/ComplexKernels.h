@@ -1,6 +1,6 @@
 #pragma once
-// What kernels call when an iterator's common dtype is complex. Compiled once, not per instruction set: these numbers
-// are too rare for three copies of each loop.
+// What kernels call when an iterator's common dtype is complex. Functions are compiled once, not per instruction set: their
+// loops are calls of the standard library's.
 
 #include <aten/TensorIterator.h>
 #include <aten/native/ComplexFormulas.h>
@@ -22,5 +22,6 @@ void complex_pow_scalar(TensorIterator& iter, const Scalar& exponent);
 void complex_addcmul(TensorIterator& iter, const Scalar& value);
 void complex_addcdiv(TensorIterator& iter, const Scalar& value);
 void complex_lerp(TensorIterator& iter, const Scalar& weight);
+void complex_lerp_by_weights(TensorIterator& iter);
 
 }  // namespace at::native::cpu

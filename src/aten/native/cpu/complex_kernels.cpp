@@ -1,4 +1,4 @@
-// Arithmetic, comparison, functions and sums of complex numbers; and what makes them of real ones.
+// Functions and sums of complex numbers; arithmetic has a file of its own.
 
 #include <aten/Dispatch.h>
 #include <aten/Kernels.h>
@@ -32,7 +32,7 @@ void dispatch_complex(const TensorIterator& iter, const char* name, Body&& body)
       run_binary<Result, T>(iter, [](T a, T b) -> Result { return __VA_ARGS__; }, kComplexGrain); \
     });                                                                                           \
   }
-AT_FORALL_COMPLEX_BINARY(TORCH_COMPLEX_BINARY)
+AT_FORALL_COMPLEX_BINARY_FUNCTIONS(TORCH_COMPLEX_BINARY)
 #undef TORCH_COMPLEX_BINARY
 
 #define TORCH_COMPLEX_UNARY(name, Result, ...)                                              \
@@ -43,18 +43,8 @@ AT_FORALL_COMPLEX_BINARY(TORCH_COMPLEX_BINARY)
       run_unary<Result, T>(iter, [](T z) -> Result { return __VA_ARGS__; }, kComplexGrain); \
     });                                                                                     \
   }
-AT_FORALL_COMPLEX_UNARY(TORCH_COMPLEX_UNARY)
+AT_FORALL_COMPLEX_UNARY_FUNCTIONS(TORCH_COMPLEX_UNARY)
 #undef TORCH_COMPLEX_UNARY
-
-void complex_add(TensorIterator& iter, const Scalar& alpha) {
-  dispatch_complex(iter, "add", [&](auto zero) {
-    using T = decltype(zero);
-    const T factor = alpha.to<T>();
-    if (alpha.equal(1)) return run_binary<T, T>(iter, [](T a, T b) { return a + b; });
-    if (alpha.equal(-1)) return run_binary<T, T>(iter, [](T a, T b) { return a - b; });
-    run_binary<T, T>(iter, [factor](T a, T b) { return a + factor * b; });
-  });
-}
 
 void complex_pow_scalar(TensorIterator& iter, const Scalar& exponent) {
   dispatch_complex(iter, "pow", [&](auto zero) {
@@ -68,33 +58,6 @@ void complex_pow_scalar(TensorIterator& iter, const Scalar& exponent) {
     if (exponent.equal(0.5)) return run_unary<T, T>(iter, [](T z) { return sqrt_of(z); }, kComplexGrain);
     const T power = exponent.to<T>();
     run_unary<T, T>(iter, [power](T z) { return pow_of(z, power); }, kComplexGrain);
-  });
-}
-
-void complex_addcmul(TensorIterator& iter, const Scalar& value) {
-  dispatch_complex(iter, "addcmul", [&](auto zero) {
-    using T = decltype(zero);
-    const T factor = value.to<T>();
-    run_ternary<T, T, T>(iter, [factor](T a, T b, T c) { return a + factor * b * c; });
-  });
-}
-
-void complex_addcdiv(TensorIterator& iter, const Scalar& value) {
-  dispatch_complex(iter, "addcdiv", [&](auto zero) {
-    using T = decltype(zero);
-    const T factor = value.to<T>();
-    run_ternary<T, T, T>(iter, [factor](T a, T b, T c) { return a + factor * b / c; });
-  });
-}
-
-void complex_lerp(TensorIterator& iter, const Scalar& weight) {
-  dispatch_complex(iter, "lerp", [&](auto zero) {
-    using T = decltype(zero);
-    const T amount = weight.to<T>();
-    if (std::abs(std::complex<double>(weight.to<c10::complex<double>>())) < 0.5) {
-      return run_binary<T, T>(iter, [amount](T start, T end) { return start + amount * (end - start); });
-    }
-    run_binary<T, T>(iter, [amount](T start, T end) { return end - (end - start) * (T(1) - amount); });
   });
 }
 
@@ -142,20 +105,6 @@ void complex_prod(TensorIterator& iter) {
 
 // ---------------------------------------------------------------- parts
 
-void conj_physical_kernel(TensorIterator& iter) {
-  dispatch_complex(iter, "conj", [&](auto zero) {
-    using T = decltype(zero);
-    run_unary<T, T>(iter, [](T z) { return c10::conj(z); });
-  });
-}
-
-void sgn_kernel(TensorIterator& iter) {
-  dispatch_complex(iter, "sgn", [&](auto zero) {
-    using T = decltype(zero);
-    run_unary<T, T>(iter, [](T z) { return sign_of(z); });
-  });
-}
-
 // Of real numbers 0 or pi, and NaN of NaN.
 void angle_kernel(TensorIterator& iter) {
   dispatch_floating_and_complex_types(iter.common_dtype(), "angle", [&](auto type) {
@@ -166,13 +115,6 @@ void angle_kernel(TensorIterator& iter) {
     } else {
       run_unary<T, T>(iter, [](T x) { return x != x ? x : x < 0 ? T(3.14159265358979323846) : T(0); });
     }
-  });
-}
-
-void complex_kernel(TensorIterator& iter) {
-  dispatch_floating_types(iter.common_dtype(), "complex", [&](auto type) {
-    using P = typename decltype(type)::type;
-    run_binary<c10::complex<P>, P>(iter, [](P real, P imag) { return c10::complex<P>(real, imag); });
   });
 }
 

@@ -203,10 +203,14 @@ ConversionStep FindStep(c10::ScalarType to, c10::ScalarType from) {
     case c10::ScalarType::BFloat16:
       if (from == kFloat) return round_to_bfloat16;
       break;
+    case c10::ScalarType::ComplexFloat:
+      if (from == kFloat) return &convert_elements<c10::complex<float>, float>;
+      break;
     default: break;
   }
   if (to == kFloat && from == c10::ScalarType::Half) return widen_halves;
   if (to == kFloat && from == c10::ScalarType::BFloat16) return widen_bfloat16;
+  if (to == kFloat && from == c10::ScalarType::ComplexFloat) return &convert_elements<float, c10::complex<float>>;
   return nullptr;
 }
 
@@ -288,8 +292,12 @@ void Conversion::choose_steps(c10::ScalarType to, c10::ScalarType from) {
     first_ = HWY_DYNAMIC_DISPATCH(FindReader)(kBool, from);
     return;
   }
-  // Halves are kept as floats are computed with: by way of those, if both steps have loops.
-  if (c10::is_reduced_floating_type(from) || c10::is_reduced_floating_type(to)) {
+  // Halves are kept as floats are computed with, and complex64 is made of them: by way of those, if both steps have loops.
+  const auto is_made_of_floats = [](c10::ScalarType type) {
+    return c10::is_reduced_floating_type(type) || type == c10::ScalarType::ComplexFloat;
+  };
+  const bool keeps_parts = c10::is_complex_type(from) && c10::is_complex_type(to);
+  if ((is_made_of_floats(from) || is_made_of_floats(to)) && !keeps_parts) {
     first_ = HWY_DYNAMIC_DISPATCH(FindStep)(kFloat, from);
     second_ = HWY_DYNAMIC_DISPATCH(FindStep)(to, kFloat);
     wide_size_ = sizeof(float);

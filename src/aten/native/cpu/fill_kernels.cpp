@@ -22,7 +22,16 @@ struct FillLoop {
   TORCH_SIMD void operator()(char** data, const int64_t* strides, int64_t count) const {
     if (strides[0] == sizeof(T)) {
       auto* out = reinterpret_cast<T*>(data[0]);
-      for (int64_t i = 0; i < count; ++i) out[i] = value;
+      int64_t i = 0;
+#if HWY_TARGET != HWY_SCALAR
+      if constexpr (std::is_same_v<T, WideWord>) {  // compilers move these one by one
+        const hn::ScalableTag<uint64_t> d;
+        const auto repeated = hn::LoadDup128(d, &value.low);
+        const auto step = static_cast<int64_t>(hn::Lanes(d) / 2);
+        for (; i + step <= count; i += step) hn::StoreU(repeated, d, &out[i].low);
+      }
+#endif
+      for (; i < count; ++i) out[i] = value;
       return;
     }
     char* out = data[0];
