@@ -408,8 +408,7 @@ Tensor lerp_tensor(const Tensor& self, const Tensor& end, const Tensor& weight) 
   TORCH_CHECK(self.dtype() == end.dtype(), "expected dtype ", self.dtype(), " for `end` but got dtype ", end.dtype());
   TORCH_CHECK(self.dtype() == weight.dtype(), "expected dtype ", self.dtype(), " for `weight` but got dtype ",
               weight.dtype());
-  if (self.is_cpu() && self.is_floating_point() && !is_differentiated(self) && !is_differentiated(end) &&
-      !is_differentiated(weight)) {
+  if (self.is_cpu()) {
     Tensor out;
     TensorIterator::ternary_op(out, self, end, weight).run(cpu::lerp_by_weights);
     return out;

@@ -2,6 +2,7 @@
 
 #include <aten/Dispatch.h>
 #include <aten/Parallel.h>
+#include <aten/native/cpu/ComplexKernels.h>
 #include <aten/native/cpu/FusedForward.h>
 
 #include <cmath>
@@ -152,7 +153,10 @@ void zero_outside(c10::DeviceType, TensorIterator& iter, double low, double high
   HWY_DYNAMIC_DISPATCH(ZeroOutsideImpl)(iter, low, high, open);
 }
 HWY_EXPORT(LerpByWeights);
-void lerp_by_weights(c10::DeviceType, TensorIterator& iter) { HWY_DYNAMIC_DISPATCH(LerpByWeights)(iter); }
+void lerp_by_weights(c10::DeviceType, TensorIterator& iter) {
+  if (c10::is_complex_type(iter.common_dtype())) return complex_lerp_by_weights(iter);
+  HWY_DYNAMIC_DISPATCH(LerpByWeights)(iter);
+}
 HWY_EXPORT(SlopeBelowZeroImpl);
 void slope_below_zero(c10::DeviceType, TensorIterator& iter) { HWY_DYNAMIC_DISPATCH(SlopeBelowZeroImpl)(iter); }
 HWY_EXPORT(SplitExponents);

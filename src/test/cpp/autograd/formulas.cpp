@@ -145,6 +145,7 @@ TEST(arithmetic) {
       ROW("addcdiv", INPUTS(values({2, 3}), values({3}), values({2, 1}, 1, 2)),
           at::addcdiv(x[0], x[1], x[2], 0.5)),
       ROW("lerp", INPUTS(values({2, 3}), values({3})), at::lerp(x[0], x[1], 0.3)),
+      ROW("lerp by weights", INPUTS(values({2, 3}), values({3}), values({2, 1})), at::lerp(x[0], x[1], x[2])),
       ROW("where", INPUTS(values({2, 3}), values({3}, 1, 2)), at::where(mask_of({2, 3}), x[0], x[1])),
       ROW("where with a number", INPUTS(values({2, 3})), at::where(mask_of({2, 3}), x[0], 3)),
   });
