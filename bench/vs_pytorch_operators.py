@@ -80,6 +80,9 @@ FORWARD = """
     F.channel_shuffle(a,4) F.scaled_dot_product_attention(g4,g4,g4) x.t().clone()
     a.to(memory_format=t.channels_last) al.contiguous() al+al al.sum(1) F.relu(al)
     F.interpolate(al,scale_factor=2,mode='bilinear') F.max_pool2d(al,2) F.batch_norm(al,rm,rv) F.group_norm(al,8)
+    x+y.t() k*l.t() b8+b8.t() c[:,:512]+d[:,:512].mT x.addcmul(y.t(),p) x.where(m.t(),y.t()) x.t().double()
+    x+v[:,None] b8*b8[0] m.logical_not() m+n c.sgn() c.reciprocal() c.lerp(d,c) c==d c.real.to(t.complex64) c.to(t.int8)
+    t.zeros(4000,4000) t.zeros(512,512,dtype=t.complex128)
 """
 
 TRAINED = """

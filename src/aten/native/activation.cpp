@@ -364,29 +364,50 @@ Tensor isinf(const Tensor& self) {
   return at::eq(at::abs(self), Scalar(kInfinity));
 }
 
+namespace {
+
+struct Replacements {
+  double nan;
+  double above;
+  double below;
+};
+Replacements replacements_for(ScalarType dtype, std::optional<double> nan, std::optional<double> posinf,
+                              std::optional<double> neginf) {
+  const double largest = dispatch_real_types(dtype, "nan_to_num", [](auto type) -> double {
+    return std::numeric_limits<typename decltype(type)::type>::max();
+  });
+  return {nan.value_or(0), posinf.value_or(largest), neginf.value_or(-largest)};
+}
+
+// In one pass, if it can be: `out` may be `self`.
+bool write_numbers(const Tensor& self, const Replacements& by, Tensor& out) {
+  if (!self.is_cpu() || !self.is_floating_point() || is_differentiated(self)) return false;
+  TensorIterator::unary_op(out, self).run(cpu::nan_to_num, by.nan, by.above, by.below);
+  return true;
+}
+
+}  // namespace
+
 Tensor nan_to_num(const Tensor& self, std::optional<double> nan, std::optional<double> posinf,
                   std::optional<double> neginf) {
   if (self.is_complex()) {
     return at::view_as_complex(at::nan_to_num(at::view_as_real(self), nan, posinf, neginf).contiguous());
   }
   if (!self.is_floating_point()) return at::clone(self);
-  const double largest = dispatch_real_types(self.dtype(), "nan_to_num", [](auto type) -> double {
-    return std::numeric_limits<typename decltype(type)::type>::max();
-  });
-  const double above = posinf.value_or(largest);
-  const double below = neginf.value_or(-largest);
-  if (self.is_cpu() && !is_differentiated(self)) {
-    Tensor out;
-    TensorIterator::unary_op(out, self).run(cpu::nan_to_num, nan.value_or(0), above, below);
-    return out;
-  }
-  const Tensor result = at::masked_fill(self, at::isnan(self), Scalar(nan.value_or(0)));
-  return at::masked_fill(at::masked_fill(result, at::eq(self, Scalar(kInfinity)), Scalar(above)),
-                         at::eq(self, Scalar(-kInfinity)), Scalar(below));
+  const Replacements by = replacements_for(self.dtype(), nan, posinf, neginf);
+  Tensor out;
+  if (write_numbers(self, by, out)) return out;
+  const Tensor result = at::masked_fill(self, at::isnan(self), Scalar(by.nan));
+  return at::masked_fill(at::masked_fill(result, at::eq(self, Scalar(kInfinity)), Scalar(by.above)),
+                         at::eq(self, Scalar(-kInfinity)), Scalar(by.below));
 }
 
 Tensor& nan_to_num_(Tensor& self, std::optional<double> nan, std::optional<double> posinf,
                     std::optional<double> neginf) {
+  if (self.is_floating_point() && write_numbers(self, replacements_for(self.dtype(), nan, posinf, neginf), self)) {
+    self.impl()->bump_version();
+    return self;
+  }
   return self.copy_(at::nan_to_num(self, nan, posinf, neginf));
 }
 

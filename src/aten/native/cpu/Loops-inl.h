@@ -204,7 +204,7 @@ struct OfVectors {
 };
 
 // function(D, V...) of `count` elements that lie side by side, a multiple of a vector's: halves are widened, computed
-// and rounded in registers. Operand 0 is written; an input whose step is 0 is a vector of float that is read each time.
+// and rounded in registers. Operand 0 is written; an input whose step is 0 is a vector of float.
 template <typename Element, typename Function, size_t... I>
 HWY_NOINLINE HWY_ATTR void compute_halves(const void* function, char* const* data, const int64_t* steps,
                                           int64_t count) {
@@ -213,10 +213,11 @@ HWY_NOINLINE HWY_ATTR void compute_halves(const void* function, char* const* dat
   auto* const out = reinterpret_cast<Element*>(data[0]);
   const char* const in[] = {data[I + 1]...};
   const bool is_row[] = {steps[I + 1] != 0 ...};
+  const hn::Vec<Vectors> numbers[] = {is_row[I] ? hn::Zero(d) : hn::Load(d, reinterpret_cast<const float*>(in[I]))...};
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   for (int64_t i = 0; i < count; i += lanes) {
-    const auto result = own(d, (HWY_LIKELY(is_row[I]) ? load_stored(d, reinterpret_cast<const Element*>(in[I]) + i)
-                                                      : hn::Load(d, reinterpret_cast<const float*>(in[I])))...);
+    const auto result =
+        own(d, (is_row[I] ? load_stored(d, reinterpret_cast<const Element*>(in[I]) + i) : numbers[I])...);
     store_stored(d, result, out + i);
   }
 }
@@ -243,7 +244,7 @@ struct RowsOfHalves {
     bool side_by_side = strides[0] == kSize;
     for (int i = 1; i < operands; ++i) {
       const bool repeats = strides[i] == 0;
-      if (repeats) std::fill_n(numbers[i], kLanes, number_at(data[i], is_float[i]));
+      if (repeats) repeat_number(data[i], is_float[i], numbers[i]);
       given[i] = repeats ? reinterpret_cast<char*>(numbers[i]) : data[i];
       steps[i] = repeats ? 0 : kSize;
       side_by_side &= strides[i] == steps[i];
@@ -273,10 +274,22 @@ struct RowsOfHalves {
   }
 
  private:
-  float number_at(const char* from, bool as_float) const {
-    if (as_float) return *reinterpret_cast<const float*>(from);
-    if (dtype == ScalarType::Half) return static_cast<float>(*reinterpret_cast<const c10::Half*>(from));
-    return static_cast<float>(*reinterpret_cast<const c10::BFloat16*>(from));
+  HWY_INLINE HWY_ATTR void repeat_number(const char* from, bool as_float, float* numbers) const {
+    const Vectors d;
+    if (as_float) {
+      hn::Store(hn::Set(d, *reinterpret_cast<const float*>(from)), d, numbers);
+    } else if (dtype == ScalarType::Half) {
+      hn::Store(repeated(d, *reinterpret_cast<const c10::Half*>(from)), d, numbers);
+    } else {
+      hn::Store(repeated(d, *reinterpret_cast<const c10::BFloat16*>(from)), d, numbers);
+    }
+  }
+  // A vector of one element: processors widen faster than programs do.
+  template <typename D, typename Element>
+  HWY_INLINE HWY_ATTR static hn::Vec<D> repeated(D d, Element element) {
+    HWY_ALIGN Element elements[hn::MaxLanes(D())];
+    for (Element& each : elements) each = element;
+    return load_stored(d, static_cast<const Element*>(elements));
   }
 };
 

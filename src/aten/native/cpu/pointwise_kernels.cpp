@@ -44,13 +44,14 @@ struct LerpFromEnd {
 // Bits of one size, whatever they mean. Masks instead of a branch, which random conditions mispredict.
 template <typename Bits>
 struct Select {
-  TORCH_SIMD Bits operator()(uint8_t condition, Bits a, Bits b) const {
-    if constexpr (std::is_same_v<Bits, WideWord>) return condition ? a : b;
-    else return select(condition, a, b);
-  }
+  TORCH_SIMD Bits operator()(uint8_t condition, Bits a, Bits b) const { return select(condition, a, b); }
   TORCH_SIMD static Bits select(uint8_t condition, Bits a, Bits b) {
-    const Bits mask = static_cast<Bits>(Bits{0} - static_cast<Bits>(condition));
-    return static_cast<Bits>((a & mask) | (b & static_cast<Bits>(~mask)));
+    if constexpr (std::is_same_v<Bits, WideWord>) {
+      return {Select<uint64_t>::select(condition, a.low, b.low), Select<uint64_t>::select(condition, a.high, b.high)};
+    } else {
+      const Bits mask = static_cast<Bits>(Bits{0} - static_cast<Bits>(condition));
+      return static_cast<Bits>((a & mask) | (b & static_cast<Bits>(~mask)));
+    }
   }
 };
 template <typename T>
@@ -69,9 +70,9 @@ struct NanToNum {
   T above;
   T below;
   TORCH_SIMD T operator()(T a) const {
-    constexpr T infinity = std::numeric_limits<T>::infinity();
-    const T bounded = a == infinity ? above : a == -infinity ? below : a;
-    return a != a ? nan : bounded;
+    const T infinite = a > 0 ? above : below;
+    const T special = a != a ? nan : infinite;
+    return std::fabs(a) <= std::numeric_limits<T>::max() ? a : special;
   }
 };
 template <typename T>
@@ -137,15 +138,13 @@ template <typename T>
 struct MaskedFillLoop {
   T value;
   TORCH_SIMD void operator()(char** data, const int64_t* strides, int64_t count) const {
-    if constexpr (!std::is_same_v<T, WideWord>) {
-      if (strides[0] == sizeof(T) && strides[1] == 1) {
-        auto* out = reinterpret_cast<T*>(data[0]);
-        const auto* mask = reinterpret_cast<const uint8_t*>(data[1]);
-        const T own = value;
-        TORCH_INDEPENDENT
-        for (int64_t i = 0; i < count; ++i) out[i] = Select<T>::select(mask[i], own, out[i]);
-        return;
-      }
+    if (strides[0] == sizeof(T) && strides[1] == 1) {
+      auto* out = reinterpret_cast<T*>(data[0]);
+      const auto* mask = reinterpret_cast<const uint8_t*>(data[1]);
+      const T own = value;
+      TORCH_INDEPENDENT
+      for (int64_t i = 0; i < count; ++i) out[i] = Select<T>::select(mask[i], own, out[i]);
+      return;
     }
     for (int64_t i = 0; i < count; ++i) {
       if (*reinterpret_cast<const bool*>(data[1] + i * strides[1]))
