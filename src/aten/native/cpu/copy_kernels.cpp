@@ -224,25 +224,22 @@ void CopyImpl(TensorIterator& iter) {
   });
 }
 
-// Columns are read in whole lines, from memory that nothing else was read from before.
+// Through a small buffer, as above, a few columns at a time.
 template <typename T>
 HWY_ATTR void transpose_columns(T* out, int64_t out_step, const T* in, int64_t in_step, int64_t rows, int64_t columns) {
-  int64_t c = 0;
-#if HWY_TARGET != HWY_SCALAR
-  if constexpr (sizeof(T) <= 8) {
-    constexpr int64_t kSide = 16 / sizeof(T);
-    for (; c + kSide <= columns; c += kSide) {
-      int64_t r = 0;
-      for (; r + kSide <= rows; r += kSide)
-        transpose_square(out + r * out_step + c, out_step, in + c * in_step + r, in_step);
-      for (; r < rows; ++r) {
-        for (int64_t i = c; i < c + kSide; ++i) out[r * out_step + i] = in[i * in_step + r];
+  constexpr int64_t kColumn = 128 / sizeof(T);  // elements that are moved at once, the most that a tile has
+  T buffer[kBlock * kColumn];
+  for (int64_t done = 0; done < columns; done += kBlock) {
+    const int64_t width = std::min(columns - done, kBlock);
+    for (int64_t first = 0; first < rows; first += kColumn) {
+      const int64_t height = std::min(rows - first, kColumn);
+      for (int64_t c = 0; c < width; ++c) {
+        const T* column = in + (done + c) * in_step + first;
+        if (height == kColumn) std::memcpy(buffer + c * kColumn, column, kColumn * sizeof(T));
+        else std::memcpy(buffer + c * kColumn, column, static_cast<size_t>(height) * sizeof(T));
       }
+      transpose_block(out + first * out_step + done, out_step, buffer, kColumn, height, width);
     }
-  }
-#endif
-  for (; c < columns; ++c) {
-    for (int64_t r = 0; r < rows; ++r) out[r * out_step + c] = in[c * in_step + r];
   }
 }
 
