@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import copy
 import pickle
-import re
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -115,24 +113,3 @@ def test_bytes_of_another_machine() -> None:
 def test_bytes_that_are_no_elements(arguments: dict[str, Any], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         torch.UntypedStorage.from_buffer(**{"buffer": b"abc", **arguments})
-
-
-def test_large_memory_asks_for_huge_pages() -> None:
-    maps = Path("/proc/self/smaps")
-    if not maps.exists() or "VmFlags" not in maps.read_text():
-        pytest.skip("this system does not say what it knows of memory")
-    if not Path("/sys/kernel/mm/transparent_hugepage").exists():
-        pytest.skip("this system has no huge pages")
-    large = [torch.empty(size) for size in (3_000_000, 20_000_000)]  # of malloc's heap, and of its own mapping
-    for tensor in large:
-        assert "hg" in flags_of_memory(maps.read_text(), tensor.data_ptr() + tensor.nbytes // 2)
-
-
-def flags_of_memory(maps: str, address: int) -> list[str]:
-    is_mapping = False
-    for line in maps.splitlines():
-        if found := re.match(r"([0-9a-f]+)-([0-9a-f]+) ", line):
-            is_mapping = int(found[1], 16) <= address < int(found[2], 16)
-        elif is_mapping and line.startswith("VmFlags:"):
-            return line.split()[1:]
-    raise AssertionError(f"nothing lies at {address:#x}")
