@@ -120,6 +120,13 @@ Tensor channel_shuffle(const Tensor& self, int64_t groups) {
   const int64_t channels = self.sizes()[1];
   TORCH_CHECK(channels % groups == 0, "Number of channels must be divisible by groups. Got ", channels,
               " channels and ", groups, " groups.");
+  if (self.suggest_memory_format() != MemoryFormat::Contiguous) {  // each place on its own
+    const Tensor last = at::movedim(self, 1, -1);
+    DimVector places(last.sizes().slice(0, last.dim() - 1));
+    places.push_back(groups);
+    places.push_back(channels / groups);
+    return at::movedim(at::reshape(at::transpose(at::reshape(last, places), -2, -1), last.sizes()), -1, 1);
+  }
   DimVector shape{self.sizes()[0], groups, channels / groups};
   for (int64_t dim = 2; dim < self.dim(); ++dim) shape.push_back(self.sizes()[dim]);
   const Tensor dealt = at::reshape(at::transpose(at::reshape(self, shape), 1, 2), self.sizes());

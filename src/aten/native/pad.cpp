@@ -5,6 +5,7 @@
 #include <aten/NativeFunctions.h>
 #include <aten/native/Dimensions.h>
 #include <aten/native/Views.h>
+#include <aten/native/cpu/PaddedRows.h>
 #include <c10/core/Extents.h>
 
 #include <algorithm>
@@ -81,6 +82,46 @@ struct Padded {
   }
 };
 
+// One axis of a result, with borders that are not negative.
+cpu::PaddedAxis padded_axis(int64_t size, int64_t before, int64_t after, Border border) {
+  const int64_t length = before + size + after;
+  cpu::PaddedAxis axis{std::vector<int64_t>(static_cast<size_t>(length)), size, before, before + size};
+  for (int64_t i = 0; i < length; ++i) {
+    int64_t from = i - before;
+    if (from < 0 || from >= size) {
+      if (border == Border::kReplication) from = std::clamp<int64_t>(from, 0, size - 1);
+      else if (border == Border::kCircular) from += from < 0 ? size : -size;
+      else from = from < 0 ? -from : 2 * (size - 1) - from;
+    }
+    axis.from[static_cast<size_t>(i)] = from;
+  }
+  return axis;
+}
+
+// Writes `result` in one pass on the CPU, where at most three dimensions have borders and both lie densely in the
+// result's format. False if not.
+bool write_padded(const Tensor& result, const Tensor& self, IntArrayRef padding, Border border) {
+  const auto pairs = static_cast<int64_t>(padding.size() / 2);
+  const MemoryFormat format = result.suggest_memory_format();
+  const bool channels_last = format != MemoryFormat::Contiguous;
+  const int64_t leading = result.dim() - pairs;
+  if (!result.is_cpu() || pairs < 1 || pairs > 3 || result.numel() == 0 || self.numel() == 0) return false;
+  if (!self.is_contiguous(format) || !result.is_contiguous(format) || (channels_last && leading < 2)) return false;
+  const int64_t units = channels_last ? result.sizes()[1] : 1;
+  cpu::PaddedAxis axes[3];
+  int64_t planes = self.numel() / units;
+  for (int64_t i = 0; i < 3; ++i) {
+    const int64_t pair = 2 - i;
+    const bool is_padded = pair < pairs;
+    const int64_t size = is_padded ? self.sizes()[self.dim() - 1 - pair] : 1;
+    axes[i] = padded_axis(size, is_padded ? padding[2 * pair] : 0, is_padded ? padding[2 * pair + 1] : 0, border);
+    planes /= size;
+  }
+  cpu::write_padded(static_cast<char*>(result.data_ptr()), static_cast<const char*>(self.data_ptr()), planes, axes,
+                    units, static_cast<int64_t>(result.element_size()));
+  return true;
+}
+
 // Each padded dimension is read through the positions that its elements come from.
 Tensor pad_by_positions(const Tensor& self, IntArrayRef padding, Border border, const char* name) {
   TORCH_CHECK(padding.size() % 2 == 0 && static_cast<int64_t>(padding.size() / 2) <= self.dim(), name,
@@ -153,6 +194,7 @@ Tensor _pad_border(const Tensor& self, IntArrayRef pad, std::string_view mode) {
     shape[shape.size() - 1 - pair] += pad[2 * pair] + pad[2 * pair + 1];
   }
   const Padded result{at::detail::empty(shape, self.options(), format_of(self, border)), pad};
+  if (write_padded(result.whole, self, pad, border)) return result.whole;
   at::detail::copy_into(result.inside(0), self);
   for (int64_t pair = 0; pair < result.pairs; ++pair) {
     result.for_each_border(pair, border, [&](const Tensor& target, const Tensor& origin, int64_t dim) {

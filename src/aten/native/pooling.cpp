@@ -99,6 +99,13 @@ PoolGeometry adaptive_windows(const Tensor& self, int64_t dims, const char* func
   for (const int64_t count : g.windows) {
     TORCH_CHECK(count >= 0, "elements of output_size must be greater than or equal to 0 but received ", output_size);
   }
+  // Windows that share the image without a rest are ordinary ones, which have kernels of vectors while they are narrow.
+  constexpr int64_t kNarrow = 4;
+  bool slides = true;
+  for (int64_t dim = 0; dim < 3; ++dim) slides = slides && g.windows[dim] > 0 && g.image[dim] % g.windows[dim] == 0;
+  if (!slides || g.image[2] / g.windows[2] > kNarrow) return g;
+  g.adaptive = false;
+  for (int64_t dim = 0; dim < 3; ++dim) g.kernel[dim] = g.stride[dim] = g.image[dim] / g.windows[dim];
   return g;
 }
 
@@ -163,8 +170,7 @@ Tensor pool_averages(const Tensor& self, int64_t dims, const PoolGeometry& g) {
   return at::detail::to_contiguous(out, wanted);
 }
 
-std::tuple<Tensor, Tensor> pool_maxima(const Tensor& self, int64_t dims, const PoolGeometry& g) {
-  const MemoryFormat wanted = g.adaptive ? format_of_averages(self, dims) : format_of_maxima(self, dims);
+std::tuple<Tensor, Tensor> pool_maxima(const Tensor& self, int64_t dims, const PoolGeometry& g, MemoryFormat wanted) {
   const MemoryFormat format = format_of_operands(self, wanted);
   const DimVector sizes = result_sizes(self, dims, g);
   Tensor out = at::detail::empty(sizes, self.options(), format);
@@ -247,14 +253,16 @@ std::tuple<Tensor, Tensor> max_pool2d_with_indices(const Tensor& self, IntArrayR
                                                    IntArrayRef padding, IntArrayRef dilation, bool ceil_mode) {
   check_implemented(self.dtype() != kBool, self, "max_pool2d");
   return pool_maxima(self, 2,
-                     sliding_windows(self, 2, "max_pool2d", kernel_size, stride, padding, dilation, ceil_mode));
+                     sliding_windows(self, 2, "max_pool2d", kernel_size, stride, padding, dilation, ceil_mode),
+                     format_of_maxima(self, 2));
 }
 
 std::tuple<Tensor, Tensor> max_pool3d_with_indices(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride,
                                                    IntArrayRef padding, IntArrayRef dilation, bool ceil_mode) {
   check_implemented(self.dtype() != kBool, self, "max_pool3d");
   return pool_maxima(self, 3,
-                     sliding_windows(self, 3, "max_pool3d", kernel_size, stride, padding, dilation, ceil_mode));
+                     sliding_windows(self, 3, "max_pool3d", kernel_size, stride, padding, dilation, ceil_mode),
+                     format_of_maxima(self, 3));
 }
 
 namespace {
@@ -320,12 +328,14 @@ std::tuple<Tensor, Tensor> adaptive_max_pool1d(const Tensor& self, IntArrayRef o
 
 std::tuple<Tensor, Tensor> adaptive_max_pool2d(const Tensor& self, IntArrayRef output_size) {
   check_floating(self, "adaptive_max_pool2d");
-  return pool_maxima(self, 2, adaptive_windows(self, 2, "adaptive_max_pool2d", output_size));
+  return pool_maxima(self, 2, adaptive_windows(self, 2, "adaptive_max_pool2d", output_size),
+                     format_of_averages(self, 2));
 }
 
 std::tuple<Tensor, Tensor> adaptive_max_pool3d(const Tensor& self, IntArrayRef output_size) {
   check_floating(self, "adaptive_max_pool3d_cpu");
-  return pool_maxima(self, 3, adaptive_windows(self, 3, "adaptive_max_pool3d", output_size));
+  return pool_maxima(self, 3, adaptive_windows(self, 3, "adaptive_max_pool3d", output_size),
+                     format_of_averages(self, 3));
 }
 
 // ------------------------------------------------------------------------------------------------ averages

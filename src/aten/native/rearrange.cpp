@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
+#include <vector>
 
 namespace at::native {
 
@@ -107,11 +109,8 @@ Tensor diag(const Tensor& self, int64_t diagonal) {
   TORCH_CHECK(self.dim() == 1 || self.dim() == 2, "diag(): Supports 1D or 2D tensors. Got ", self.dim(), "D");
   if (self.dim() == 2) return at::clone(at::diagonal(self, diagonal));
   const int64_t distance = diagonal < 0 ? c10::checked_multiply(diagonal, -1, "diag") : diagonal;
-  const int64_t size = c10::checked_add(self.numel(), distance, "diag");
-  Tensor result = at::zeros({size, size}, self.options());
-  Tensor line = at::diagonal(result, diagonal);
-  line.copy_(self);
-  return result;
+  c10::checked_add(self.numel(), distance, "diag");
+  return at::diag_embed(self, diagonal);
 }
 
 namespace {
@@ -141,11 +140,11 @@ Tensor triangle_indices(int64_t row, int64_t col, int64_t offset, const TensorOp
   Tensor result = at::detail::empty({2, count}, kLong, kCPU);
   int64_t* rows = result.data_ptr<int64_t>();
   int64_t* columns = rows + count;
+  std::vector<int64_t> numbers(static_cast<size_t>(count > 0 ? col : 0));
+  std::iota(numbers.begin(), numbers.end(), 0);
   for (int64_t r = first_row; count > 0 && r < last_row; ++r) {
-    for (int64_t c = first(r); c < last(r); ++c) {
-      *rows++ = r;
-      *columns++ = c;
-    }
+    rows = std::fill_n(rows, last(r) - first(r), r);
+    columns = std::copy(numbers.begin() + first(r), numbers.begin() + last(r), columns);
   }
   return at::detail::to_dtype(result, options.dtype()).to(options.device());
 }

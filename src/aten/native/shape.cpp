@@ -3,13 +3,11 @@
 #include <aten/ATen.h>
 #include <aten/EmptyTensor.h>
 #include <aten/NativeFunctions.h>
-#include <aten/Parallel.h>
 #include <aten/TensorIterator.h>
 #include <aten/native/Dimensions.h>
 #include <aten/native/Views.h>
+#include <aten/native/cpu/JoinedPieces.h>
 #include <c10/core/Extents.h>
-
-#include <cstring>
 
 namespace at::native {
 
@@ -153,10 +151,6 @@ bool is_skipped_in_cat(const Tensor& tensor) { return tensor.dim() == 1 && tenso
 // a time. False if they do not, or are one row each, which threads copy better in parts.
 bool join_rows(TensorList tensors, const Tensor& result, int64_t dim, MemoryFormat format) {
   constexpr int64_t kMost = 64 << 10;  // bytes that are not worth a thread
-  struct Piece {
-    const char* from;
-    int64_t bytes;
-  };
   if (!result.is_cpu() || result.numel() == 0) return false;
   int64_t rows = 1;
   for (int64_t i = 0; i < result.dim(); ++i) {
@@ -165,21 +159,13 @@ bool join_rows(TensorList tensors, const Tensor& result, int64_t dim, MemoryForm
   const auto unit = static_cast<int64_t>(c10::element_size(result.dtype()));
   const int64_t whole = result.numel() / rows * unit;
   if (rows == 1 && whole > kMost) return false;
-  std::vector<Piece> pieces;
+  std::vector<cpu::JoinedPieces> pieces;
   for (const Tensor& tensor : tensors) {
     if (tensor.numel() == 0) continue;
     if (tensor.dtype() != result.dtype() || !tensor.is_contiguous(format)) return false;
     pieces.push_back({static_cast<const char*>(tensor.data_ptr()), tensor.numel() / rows * unit});
   }
-  parallel_for(0, rows, std::max<int64_t>(1, 2 * kMost / whole), [&](int64_t first, int64_t last) {
-    char* to = static_cast<char*>(result.data_ptr()) + first * whole;
-    for (int64_t row = first; row < last; ++row) {
-      for (const Piece& piece : pieces) {
-        std::memcpy(to, piece.from + row * piece.bytes, static_cast<size_t>(piece.bytes));
-        to += piece.bytes;
-      }
-    }
-  });
+  cpu::join_pieces(static_cast<char*>(result.data_ptr()), pieces, rows);
   return true;
 }
 

@@ -3,6 +3,7 @@
 #include <aten/Dispatch.h>
 #include <aten/Kernels.h>
 #include <aten/native/cpu/Conversion.h>
+#include <aten/native/cpu/JoinedPieces.h>
 
 #include <cstring>
 
@@ -10,6 +11,7 @@
 #define HWY_TARGET_INCLUDE "aten/native/cpu/copy_kernels.cpp"
 #include <hwy/foreach_target.h>
 // After foreach_target.h:
+#include <aten/native/cpu/CopyBytes-inl.h>
 #include <aten/native/cpu/Loops-inl.h>
 
 HWY_BEFORE_NAMESPACE();
@@ -23,6 +25,48 @@ template <typename T>
 struct Move {
   TORCH_SIMD T operator()(T value) const { return value; }
 };
+
+#if HWY_TARGET != HWY_SCALAR
+template <typename D, typename V>
+HWY_INLINE V reverse_lanes(D d, V values) {
+  if constexpr (sizeof(hn::TFromD<D>) >= 4) {
+    return hn::Reverse(d, values);
+  } else {  // bytes [k, k + size) come from the opposite place
+    constexpr size_t kBytes = 16;
+    constexpr size_t size = sizeof(hn::TFromD<D>);
+    HWY_ALIGN uint8_t from[kBytes];
+    for (size_t k = 0; k < kBytes; ++k) from[k] = static_cast<uint8_t>(kBytes - size - k / size * size + k % size);
+    return hn::TableLookupBytes(values, hn::BitCast(d, hn::Load(hn::Full128<uint8_t>(), from)));
+  }
+}
+// What `in` has, backwards, a vector of the tag's size at a time; the last one overlaps the one before. False where a
+// vector does not fit.
+template <typename D, typename T = hn::TFromD<D>>
+HWY_ATTR bool reverse_vectors(D d, T* out, const T* in, int64_t count) {
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  if (count < lanes) return false;
+  const auto move = [&](int64_t i) HWY_ATTR {
+    hn::StoreU(reverse_lanes(d, hn::LoadU(d, in + count - i - lanes)), d, out + i);
+  };
+  int64_t i = 0;
+  for (; i + lanes <= count; i += lanes) move(i);
+  if (i < count) move(count - lanes);
+  return true;
+}
+#endif
+template <typename T>
+HWY_ATTR void copy_reversed(T* out, const T* in, int64_t count) {
+#if HWY_TARGET != HWY_SCALAR
+  if constexpr (sizeof(T) == 4 || sizeof(T) == 8) {
+    if (reverse_vectors(hn::ScalableTag<T>(), out, in, count)) return;
+  }
+  if constexpr (sizeof(T) <= 8) {
+    if (reverse_vectors(hn::Full128<T>(), out, in, count)) return;
+  }
+#endif
+  for (int64_t i = 0; i < count; ++i) out[i] = in[count - 1 - i];
+}
+
 template <typename T>
 struct MoveLoop {
   TORCH_SIMD void operator()(char** data, const int64_t* strides, int64_t count) const {
@@ -31,10 +75,7 @@ struct MoveLoop {
     } else if (strides[0] == sizeof(T) && strides[1] == 0) {
       std::fill_n(reinterpret_cast<T*>(data[0]), count, *reinterpret_cast<const T*>(data[1]));
     } else if (strides[0] == sizeof(T) && strides[1] == -static_cast<int64_t>(sizeof(T))) {
-      const T* last = reinterpret_cast<const T*>(data[1]);
-      auto* out = reinterpret_cast<T*>(data[0]);
-      TORCH_INDEPENDENT
-      for (int64_t i = 0; i < count; ++i) out[i] = last[-i];
+      copy_reversed(reinterpret_cast<T*>(data[0]), reinterpret_cast<const T*>(data[1]) - (count - 1), count);
     } else if (strides[0] == sizeof(T) && strides[1] != 2 * sizeof(T)) {
       auto* out = reinterpret_cast<T*>(data[0]);
       for (int64_t i = 0; i < count; ++i) out[i] = *reinterpret_cast<const T*>(data[1] + i * strides[1]);
@@ -88,57 +129,116 @@ HWY_ATTR void transpose_block(T* out, int64_t out_step, const T* in, int64_t in_
 
 constexpr int64_t kBlock = 32;  // rows and columns of a transposed block: it fits in the first cache
 
-// A matrix whose fast dimension is the other's slow one: block by block,
-// so that whole cache lines are used on both sides.
+// A matrix whose fast dimension is the other's slow one, rows [first, last) of it: block by block, so that whole cache
+// lines are used on both sides. out[r][c] with c contiguous, in[c][r] with r contiguous.
 template <typename T>
-void copy_transposed(char* out, const char* in, int64_t rows, int64_t columns, int64_t out_row_step,
-                     int64_t in_column_step) {
-  // out[r][c] with c contiguous, in[c][r] with r contiguous.
-  const int64_t block_rows = (rows + kBlock - 1) / kBlock;
-  parallel_for(0, block_rows, std::max<int64_t>(1, kGrainSize / (kBlock * std::max<int64_t>(columns, 1))),
-               [&](int64_t first, int64_t last) HWY_ATTR {
-                 // Through a small buffer: the input's columns are often a power of two apart, and would push each
-                 // other out of the cache while a row of the output is collected from them.
-                 T buffer[kBlock * kBlock];
-                 for (int64_t block = first; block < last; ++block) {
-                   const int64_t row_begin = block * kBlock;
-                   const int64_t height = std::min(rows - row_begin, kBlock);
-                   for (int64_t column = 0; column < columns; column += kBlock) {
-                     const int64_t width = std::min(columns - column, kBlock);
-                     for (int64_t c = 0; c < width; ++c) {
-                       const char* source =
-                           in + (column + c) * in_column_step + row_begin * static_cast<int64_t>(sizeof(T));
-                       std::memcpy(buffer + c * kBlock, source, static_cast<size_t>(height) * sizeof(T));
-                     }
-                     auto* target = reinterpret_cast<T*>(out + row_begin * out_row_step) + column;
-                     transpose_block(target, out_row_step / static_cast<int64_t>(sizeof(T)), buffer, kBlock, height,
-                                     width);
-                   }
-                 }
-               });
-}
-
-// The last word may overlap the one before: two moves of a fixed size take less than a call.
-template <typename Word>
-HWY_INLINE void copy_words(char* out, const char* in, int64_t bytes) {
-  constexpr int64_t size = sizeof(Word);
-  Word word;
-  for (int64_t done = 0; done + size < bytes; done += size) {
-    std::memcpy(&word, in + done, size);
-    std::memcpy(out + done, &word, size);
+HWY_ATTR void copy_transposed(char* out, const char* in, int64_t first, int64_t last, int64_t columns,
+                              int64_t out_row_step, int64_t in_column_step) {
+  constexpr auto size = static_cast<int64_t>(sizeof(T));
+  // Through a small buffer: the input's columns are often a power of two apart, and would push each other out of the
+  // cache while a row of the output is collected from them.
+  T buffer[kBlock * kBlock];
+  for (; first < last; first += kBlock) {
+    const int64_t height = std::min(last - first, kBlock);
+    for (int64_t column = 0; column < columns; column += kBlock) {
+      const int64_t width = std::min(columns - column, kBlock);
+      const char* source = in + column * in_column_step + first * size;
+      auto* target = reinterpret_cast<T*>(out + first * out_row_step) + column;
+      if (columns <= kBlock / 2) {  // too few to meet
+        transpose_block(target, out_row_step / size, reinterpret_cast<const T*>(source), in_column_step / size, height,
+                        width);
+        continue;
+      }
+      for (int64_t c = 0; c < width; ++c, source += in_column_step) {
+        std::memcpy(buffer + c * kBlock, source, static_cast<size_t>(height) * sizeof(T));
+      }
+      transpose_block(target, out_row_step / size, buffer, kBlock, height, width);
+    }
   }
-  std::memcpy(&word, in + bytes - size, size);
-  std::memcpy(out + bytes - size, &word, size);
-}
-HWY_INLINE void copy_few_bytes(char* out, const char* in, int64_t bytes) {
-  if (bytes >= 16) copy_words<WideWord>(out, in, bytes);
-  else if (bytes >= 8) copy_words<uint64_t>(out, in, bytes);
-  else if (bytes >= 4) copy_words<uint32_t>(out, in, bytes);
-  else if (bytes >= 2) copy_words<uint16_t>(out, in, bytes);
-  else *out = *in;
 }
 
-// Rows of a few elements, many of them: the walk from row to row is a loop here, not a call for each.
+// out[i * n + k] = in[k][i] for n of 2 to 4 rows.
+#if HWY_TARGET != HWY_SCALAR
+template <typename D, typename T = hn::TFromD<D>>
+HWY_ATTR int64_t interleave_vectors(D d, T* out, const T* const* in, int64_t n, int64_t i, int64_t count) {
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const auto load = [&](int64_t k) HWY_ATTR { return hn::LoadU(d, in[k] + i); };
+  for (; i + lanes <= count; i += lanes) {
+    if (n == 2) hn::StoreInterleaved2(load(0), load(1), d, out + 2 * i);
+    else if (n == 3) hn::StoreInterleaved3(load(0), load(1), load(2), d, out + 3 * i);
+    else hn::StoreInterleaved4(load(0), load(1), load(2), load(3), d, out + 4 * i);
+  }
+  return i;
+}
+#endif
+template <typename T>
+HWY_ATTR void interleave_rows(T* out, const T* const* in, int64_t n, int64_t count) {
+  int64_t i = 0;
+#if HWY_TARGET != HWY_SCALAR
+  if constexpr (sizeof(T) <= 8) {
+    i = interleave_vectors(hn::ScalableTag<T>(), out, in, n, i, count);
+    i = interleave_vectors(hn::Full128<T>(), out, in, n, i, count);
+  }
+#endif
+  for (; i < count; ++i) {
+    for (int64_t k = 0; k < n; ++k) out[i * n + k] = in[k][i];
+  }
+}
+constexpr int64_t kMostInterleaved = 4;
+
+// Rows of pieces, one of each source after the other; all pieces of a source are of one size.
+template <typename T>
+void interleave_pieces(char* out, ArrayRef<JoinedPieces> sources, int64_t rows) {
+  const auto n = static_cast<int64_t>(sources.size());
+  parallel_for(0, rows, kGrainSize / n, [&](int64_t first, int64_t last) {
+    const T* in[kMostInterleaved];
+    for (int64_t k = 0; k < n; ++k) in[k] = reinterpret_cast<const T*>(sources[k].from) + first;
+    interleave_rows(reinterpret_cast<T*>(out) + first * n, in, n, last - first);
+  });
+}
+
+void JoinImpl(char* out, ArrayRef<JoinedPieces> sources, int64_t rows) {
+  constexpr int64_t kGrain = 128 << 10;  // bytes that are worth a thread
+  int64_t whole = 0;
+  bool are_even = true;
+  for (const JoinedPieces& source : sources) {
+    whole += source.bytes;
+    are_even = are_even && source.bytes == sources[0].bytes;
+  }
+  const int64_t unit = sources[0].bytes;
+  const bool is_word = unit == 1 || unit == 2 || unit == 4 || unit == 8;
+  const auto n = static_cast<int64_t>(sources.size());
+  if (are_even && is_word && n >= 2 && n <= kMostInterleaved) {
+    return dispatch_word(static_cast<size_t>(unit),
+                         [&](auto word) { interleave_pieces<decltype(word)>(out, sources, rows); });
+  }
+  parallel_for(0, rows, std::max<int64_t>(1, kGrain / whole), [&](int64_t first, int64_t last) HWY_ATTR {
+    if (whole <= 2 * n * kFewBytes && n > 1) {
+      // A source at a time, so that its pieces' size is known; a few rows, which the cache holds meanwhile.
+      constexpr int64_t kRows = 128;
+      for (; first < last; first += kRows) {
+        char* to = out + first * whole;
+        const int64_t some = std::min(last - first, kRows);
+        for (const JoinedPieces& source : sources) {
+          const char* from = source.from + first * source.bytes;
+          for (int64_t row = 0; row < some; ++row, from += source.bytes) {
+            copy_bytes(to + row * whole, from, source.bytes);
+          }
+          to += source.bytes;
+        }
+      }
+      return;
+    }
+    char* to = out + first * whole;
+    for (int64_t row = first; row < last; ++row) {
+      for (const JoinedPieces& source : sources) {
+        std::memcpy(to, source.from + row * source.bytes, static_cast<size_t>(source.bytes));
+        to += source.bytes;
+      }
+    }
+  });
+}
+
 template <typename T>
 void copy_short_rows(const TensorIterator& iter) {
   const IntArrayRef out_strides = iter.strides(0);
@@ -147,7 +247,6 @@ void copy_short_rows(const TensorIterator& iter) {
   const int64_t rows = iter.shape()[1];
   const int64_t planes = iter.numel() / (length * rows);
   constexpr int64_t size = sizeof(T);
-  constexpr int64_t kFewBytes = 128;  // up to which moves in line take less than a call
   constexpr int64_t kVectorRow = 16;  // elements from which a loop for their strides pays
   parallel_for(0, planes * rows, std::max<int64_t>(1, kGrainSize / length), [&](int64_t first, int64_t last) HWY_ATTR {
     for (int64_t begin = first; begin < last;) {
@@ -163,8 +262,7 @@ void copy_short_rows(const TensorIterator& iter) {
       }
       for (; begin < end; ++begin, out += out_strides[1], in += in_strides[1]) {
         if (out_strides[0] == size && in_strides[0] == size) {
-          if (length * size <= kFewBytes) copy_few_bytes(out, in, length * size);
-          else std::memcpy(out, in, static_cast<size_t>(length * size));
+          copy_bytes(out, in, length * size);
         } else if (length >= kVectorRow) {
           char* row[] = {out, const_cast<char*>(in)};
           const int64_t steps[] = {out_strides[0], in_strides[0]};
@@ -179,27 +277,59 @@ void copy_short_rows(const TensorIterator& iter) {
   });
 }
 
+// Where both dimensions 0 and `dim` are steps of one element, the first one's in the result, the other one's in the
+// input: a matrix for each place in the other dimensions.
+template <typename T>
+void copy_matrices(const TensorIterator& iter, int dim) {
+  const IntArrayRef out_strides = iter.strides(0);
+  const IntArrayRef in_strides = iter.strides(1);
+  const int64_t columns = iter.shape()[0];
+  const int64_t rows = iter.shape()[dim];
+  const bool interleaves = columns <= kMostInterleaved && out_strides[dim] == columns * out_strides[0];
+  constexpr int64_t kRowsOfStrip = 128;
+  const int64_t strip = interleaves ? kGrainSize : kRowsOfStrip;
+  const int64_t strips = (rows + strip - 1) / strip;
+  const int64_t work = std::max<int64_t>(1, std::min(rows, strip) * columns);
+  parallel_for(0, iter.numel() / (rows * columns) * strips, std::max<int64_t>(1, kGrainSize / work),
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t task = begin; task < end; ++task) {
+                   char* out = iter.data(0);
+                   const char* in = iter.data(1);
+                   int64_t place = task / strips;
+                   for (int i = 1; i < iter.ndim(); ++i) {
+                     if (i == dim) continue;
+                     out += place % iter.shape()[i] * out_strides[i];
+                     in += place % iter.shape()[i] * in_strides[i];
+                     place /= iter.shape()[i];
+                   }
+                   const int64_t first = task % strips * strip;
+                   const int64_t last = std::min(rows, first + strip);
+                   if (!interleaves) {
+                     copy_transposed<T>(out, in, first, last, columns, out_strides[dim], in_strides[0]);
+                     continue;
+                   }
+                   const T* sources[kMostInterleaved];
+                   for (int64_t k = 0; k < columns; ++k) {
+                     sources[k] = reinterpret_cast<const T*>(in + k * in_strides[0]) + first;
+                   }
+                   interleave_rows(reinterpret_cast<T*>(out) + first * columns, sources, columns, last - first);
+                 }
+               });
+}
+
 template <typename T>
 void copy_bits(TensorIterator& iter) {
   constexpr int64_t size = sizeof(T);
   const IntArrayRef out_strides = iter.strides(0);
   const IntArrayRef in_strides = iter.strides(1);
-  // One matrix, or a batch of them, as images whose channels move from first to last are.
-  const bool is_matrix = iter.ndim() == 2 || iter.ndim() == 3;
   constexpr int64_t kFewRows = 8;  // of results, which are collected one after the other
-  if (is_matrix && out_strides[0] == size && in_strides[1] == size && in_strides[0] != size && in_strides[0] != 0 &&
-      iter.shape()[1] >= kFewRows) {
-    const int64_t batch = iter.ndim() == 3 ? iter.shape()[2] : 1;
-    for (int64_t i = 0; i < batch; ++i) {
-      const int64_t out_start = i == 0 ? 0 : i * out_strides[2];
-      const int64_t in_start = i == 0 ? 0 : i * in_strides[2];
-      copy_transposed<T>(iter.data(0) + out_start, iter.data(1) + in_start, iter.shape()[1], iter.shape()[0],
-                         out_strides[1], in_strides[0]);
-    }
-    return;
+  if (iter.numel() == 0) return;
+  for (int dim = 1; dim < iter.ndim() && out_strides[0] == size && in_strides[0] != size; ++dim) {
+    const bool repeats = in_strides[0] == 0 && iter.shape()[0] > kMostInterleaved;
+    if (in_strides[dim] == size && iter.shape()[dim] >= kFewRows && !repeats) return copy_matrices<T>(iter, dim);
   }
   constexpr int64_t kShortRow = 64;  // as for the iterator, which would lay them out first
-  if (iter.ndim() >= 2 && iter.shape()[0] <= kShortRow && iter.numel() > 0) return copy_short_rows<T>(iter);
+  if (iter.ndim() >= 2 && iter.shape()[0] <= kShortRow) return copy_short_rows<T>(iter);
   iter.for_each(MoveLoop<T>());
 }
 
@@ -265,6 +395,11 @@ HWY_EXPORT(TransposeTile);
 void transpose_tile(char* out, int64_t out_step, const char* in, int64_t in_step, int64_t rows, int64_t columns,
                     int64_t size) {
   HWY_DYNAMIC_DISPATCH(TransposeTile)(out, out_step, in, in_step, rows, columns, size);
+}
+
+HWY_EXPORT(JoinImpl);
+void join_pieces(char* out, ArrayRef<JoinedPieces> sources, int64_t rows) {
+  HWY_DYNAMIC_DISPATCH(JoinImpl)(out, sources, rows);
 }
 
 }  // namespace at::native::cpu

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <type_traits>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "aten/native/cpu/grid_sample_kernels.cpp"
@@ -23,11 +24,13 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr int64_t kPoints = 64;
 
-// Images as they lie in memory: channels first or last.
+// Images as they lie in memory, channels first or last; or turned, so that they are last.
 template <typename T>
 struct Images {
-  Images(const Tensor& input, const GridGeometry& g) : tensor(input), pixel_step(1), channel_step(g.image_elements()) {
-    const MemoryFormat format = input.suggest_memory_format();
+  Images(const Tensor& input, const GridGeometry& g, bool turns)
+      : tensor(input), pixel_step(1), channel_step(g.image_elements()) {
+    MemoryFormat format = input.suggest_memory_format();
+    if (turns) format = g.dims == 2 ? MemoryFormat::ChannelsLast : MemoryFormat::ChannelsLast3d;
     // Numbers of elements are 32 bits.
     if (format != MemoryFormat::Contiguous && g.image_elements() * g.channels <= std::numeric_limits<int32_t>::max()) {
       tensor = at::detail::to_contiguous(input, format);
@@ -231,6 +234,36 @@ struct Part {
     }
   }
 
+  // The same of some channels, at most kChannels, that lie side by side: sums[c * kPoints + p].
+  static constexpr int64_t kChannels = 64;
+  HWY_NOINLINE TORCH_SIMD void weigh_channels(T* sums, const T* pixels, int64_t channels,
+                                              const Weights& weights) const {
+    const hn::ScalableTag<T> d;
+    const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+    T line[kChannels];
+    for (int64_t p = 0; p < count; ++p) {
+      int64_t c = 0;
+      for (; c + lanes <= channels; c += lanes) {
+        auto sum = hn::Zero(d);
+        for (int tap = 0; tap < Taps::kCount; ++tap) {
+          const int32_t at = element[tap][p];
+          const auto values = at < 0 ? hn::Zero(d) : hn::LoadU(d, pixels + at + c);
+          sum = hn::Add(sum, hn::Mul(hn::Set(d, weights[tap][p]), values));
+        }
+        hn::StoreU(sum, d, line + c);
+      }
+      for (; c < channels; ++c) {
+        T sum = 0;
+        for (int tap = 0; tap < Taps::kCount; ++tap) {
+          const int32_t at = element[tap][p];
+          sum += weights[tap][p] * (at < 0 ? T(0) : pixels[at + c]);
+        }
+        line[c] = sum;
+      }
+      for (int64_t i = 0; i < channels; ++i) sums[i * kPoints + p] = line[i];
+    }
+  }
+
   TORCH_SIMD void spread(T* plane, const T* gradients) const {
     for (int tap = 0; tap < Taps::kCount; ++tap) {
       for (int64_t p = 0; p < count; ++p) {
@@ -279,17 +312,28 @@ void GridSampleImpl(const Tensor& out, const Tensor& input, const Tensor& grid, 
                     const GridGeometry& g) {
   dispatch_floating_types(input.dtype(), "grid_sampler", [&](auto type) {
     using T = typename decltype(type)::type;
-    const Images<T> images(input, g);
+    // Vectors of channels take less than gathered elements; images are turned for them if enough of them is read.
+    constexpr int64_t kManyChannels = 8;
+    const bool turns = g.channels >= kManyChannels && 4 * g.points >= g.image_elements();
+    const Images<T> images(input, g, turns && g.interpolation != GridInterpolation::Nearest);
     T* values = out.data_ptr<T>();
     const T* tangents = tangent.defined() ? tangent.data_ptr<T>() : nullptr;
     dispatch_grid(g, [&](auto each, auto dims) {
       constexpr bool kSlopes = false;
       for_each_part<T, each(), dims()>(grid.data_ptr<T>(), tangents, g, images.pixel_step, kSlopes,
                                        [&](const auto& part) {
-        T sums[kPoints];
-        for (int64_t channel = 0; channel < g.channels; ++channel) {
-          part.weigh(sums, images.plane(part.sample, channel), part.weight);
-          std::copy_n(sums, part.count, values + (part.sample * g.channels + channel) * g.points + part.point);
+        constexpr int64_t kChannels = std::decay_t<decltype(part)>::kChannels;
+        const int64_t together = images.pixel_step > 1 ? kChannels : 1;
+        T sums[kChannels * kPoints];
+        for (int64_t channel = 0; channel < g.channels; channel += together) {
+          const int64_t channels = std::min(together, g.channels - channel);
+          const T* const plane = images.plane(part.sample, channel);
+          if (together > 1) part.weigh_channels(sums, plane, channels, part.weight);
+          else part.weigh(sums, plane, part.weight);
+          T* target = values + (part.sample * g.channels + channel) * g.points + part.point;
+          for (int64_t i = 0; i < channels; ++i, target += g.points) {
+            std::copy_n(sums + i * kPoints, part.count, target);
+          }
         }
       });
     });
@@ -328,7 +372,7 @@ void GridSampleGridBackwardImpl(const Tensor& grad_grid, const Tensor& grad_outp
                                 const Tensor& grid, const GridGeometry& g) {
   dispatch_floating_types(input.dtype(), "grid_sampler_backward", [&](auto type) {
     using T = typename decltype(type)::type;
-    const Images<T> images(input, g);
+    const Images<T> images(input, g, /*turns=*/false);
     const T* gradients = grad_output.data_ptr<T>();
     T* results = grad_grid.data_ptr<T>();
     dispatch_grid(g, [&](auto each, auto dims) {

@@ -61,6 +61,48 @@ bool take_elements(const Tensor& out, const Tensor& self, const Tensor& index) {
   return is_inside;
 }
 
+// One index into the rows of a table, the same way.
+bool take_rows(const Tensor& out, const Tensor& self, const Tensor& index) {
+  const auto* const from = static_cast<const char*>(self.data_ptr());
+  auto* const to = static_cast<char*>(out.data_ptr());
+  const int64_t* const places = index.data_ptr<int64_t>();
+  const int64_t size = self.sizes()[0];
+  const int64_t length = self.numel() / size;
+  const auto bytes = static_cast<size_t>(length) * self.element_size();
+  std::atomic<bool> is_inside{true};
+  parallel_for(0, index.numel(), std::max<int64_t>(1, kGrainSize / length), [&](int64_t first, int64_t last) {
+    for (int64_t i = first; i < last; ++i) {
+      const int64_t place = places[i] + (places[i] < 0 ? size : 0);
+      if (C10_UNLIKELY(static_cast<uint64_t>(place) >= static_cast<uint64_t>(size))) {
+        is_inside = false;
+        return;
+      }
+      std::memcpy(to + static_cast<size_t>(i) * bytes, from + static_cast<size_t>(place) * bytes, bytes);
+    }
+  });
+  return is_inside;
+}
+
+// The same as of elements, the other way: body(an element of the vector, the value that goes there). Throws when all others are done.
+template <typename T, typename Body>
+void put_elements(const Tensor& self, const Tensor& index, const Tensor& values, bool may_meet, Body&& body) {
+  auto* const to = static_cast<T*>(self.data_ptr());
+  const auto* const from = static_cast<const T*>(values.data_ptr());
+  const int64_t* const places = index.data_ptr<int64_t>();
+  const int64_t size = self.numel();
+  const int64_t stride = self.strides()[0];
+  const int64_t count = index.numel();
+  parallel_for(0, count, may_meet ? count : kGrainSize, [&](int64_t first, int64_t last) {
+    int64_t outside = last;
+    for (int64_t i = first; i < last; ++i) {
+      const int64_t place = places[i] + (places[i] < 0 ? size : 0);
+      if (C10_LIKELY(static_cast<uint64_t>(place) < static_cast<uint64_t>(size))) body(to[place * stride], from[i]);
+      else outside = i;
+    }
+    TORCH_CHECK_INDEX(outside == last, "index ", places[outside], " is out of bounds for dimension 0 with size ", size);
+  });
+}
+
 // Offsets of the first `dims` dimensions of `tensor`, in row-major order, in elements.
 std::vector<int64_t> dense_offsets(const Tensor& tensor, int64_t dims) {
   std::vector<int64_t> offsets{0};
@@ -267,10 +309,15 @@ void copy_rows(const Rows& rows, const Word* from, Word* to, const int64_t* from
 }  // namespace
 
 void index_kernel(const Tensor& out, const Tensor& self, TensorList indices) {
-  if (self.dim() == 1 && self.numel() > 0 && out.is_contiguous() && indices[0].is_contiguous()) {
+  const bool is_table = self.dim() > 1 && self.is_contiguous() && indices.size() == 1;
+  if ((self.dim() == 1 || is_table) && self.numel() > 0 && out.is_contiguous() && indices[0].is_contiguous()) {
     bool is_inside = true;
-    dispatch_word(out.element_size(),
-                  [&](auto word) { is_inside = take_elements<decltype(word)>(out, self, indices[0]); });
+    if (is_table && self.numel() > self.sizes()[0]) {
+      is_inside = take_rows(out, self, indices[0]);
+    } else {
+      dispatch_word(out.element_size(),
+                    [&](auto word) { is_inside = take_elements<decltype(word)>(out, self, indices[0]); });
+    }
     if (is_inside) return;  // otherwise what follows says which is not
   }
   const Rows rows = make_rows(self, indices, out);
@@ -283,6 +330,19 @@ void index_kernel(const Tensor& out, const Tensor& self, TensorList indices) {
 }
 
 void index_put_kernel(const Tensor& self, TensorList indices, const Tensor& values, bool accumulate) {
+  if (self.dim() == 1 && self.numel() > 0 && values.is_contiguous() && indices[0].is_contiguous()) {
+    if (!accumulate) {
+      return dispatch_word(self.element_size(), [&](auto word) {
+        using Word = decltype(word);
+        put_elements<Word>(self, indices[0], values, /*may_meet=*/false, [](Word& to, Word from) { to = from; });
+      });
+    }
+    return dispatch_stored_types(self.dtype(), "index_put_", [&](auto type) {
+      using scalar_t = typename decltype(type)::type;
+      put_elements<scalar_t>(self, indices[0], values, /*may_meet=*/true,
+                             [](scalar_t& to, scalar_t from) { to = static_cast<scalar_t>(to + from); });
+    });
+  }
   const Rows rows = make_rows(self, indices, values);
   const auto positions = static_cast<int64_t>(rows.indexed.size());
   if (!accumulate) {

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #undef HWY_TARGET_INCLUDE
@@ -37,7 +38,8 @@ class PoolLines {
   PoolLines(const PoolGeometry& geometry, const Tensor& image, const Tensor& result)
       : g(geometry),
         channels(image.is_contiguous() && result.is_contiguous() ? 1 : image.sizes()[1]),
-        planes(g.planes / channels) {
+        planes(g.planes / channels),
+        inside_end(g.adaptive || channels > 1 ? 0 : g.windows[2]) {
     for (int64_t window = 0; window < g.windows[2]; ++window) across.push_back(g.span(2, window));
     if (g.adaptive || channels > 1) {
       for (int64_t window = 0; window < g.windows[2]; ++window) {
@@ -51,6 +53,8 @@ class PoolLines {
       const int64_t reach = k * g.dilation[2] - g.padding[2];
       const auto [begin, end] = part_inside(reach, g.stride[2], g.windows[2], g.image[2]);
       if (begin < end) taps.push_back({begin, end - begin, reach + begin * g.stride[2], g.stride[2], 1});
+      inside_begin = std::max(inside_begin, begin);
+      inside_end = std::min(inside_end, end);
     }
   }
 
@@ -66,6 +70,7 @@ class PoolLines {
 
   const PoolGeometry& g;
   int64_t channels, planes;
+  int64_t inside_begin = 0, inside_end;  // the windows of a line that read all along it, where neighbours are windows
   std::vector<PoolTap> taps;
   std::vector<PoolSpan> across;
 };
@@ -170,19 +175,58 @@ TORCH_SIMD inline void for_each_tap(const PoolLines& lines, int64_t line, Body&&
   }
 }
 
-// Where, in an image with its channels last, the elements of a line's window begin.
-void list_elements(const PoolLines& lines, int64_t line, int64_t window, std::vector<int64_t>& places) {
-  const PoolGeometry& g = lines.g;
-  const PoolSpan z = lines.depth(line);
-  const PoolSpan y = lines.height(line);
-  const PoolSpan& x = lines.across[static_cast<size_t>(window)];
-  places.clear();
-  for (int64_t k = z.begin; k < z.end; k += z.step) {
-    for (int64_t j = y.begin; j < y.end; j += y.step) {
-      for (int64_t i = x.begin; i < x.end; i += x.step) places.push_back((k * g.image[1] + j) * g.image[2] + i);
+// Windows of a line, [begin, end).
+struct PoolRange {
+  int64_t begin, end;
+};
+
+// The same for the windows of a line outside of `done`: body(tap, first window, where that starts, how many, distance).
+template <typename Body>
+TORCH_SIMD inline void for_each_tap_outside(const PoolLines& lines, int64_t line, PoolRange done, Body&& body) {
+  if (done.end - done.begin == lines.length()) return;
+  if (done.begin == done.end) {
+    return for_each_tap(lines, line, [&](const PoolTap& tap, int64_t place, int64_t count, int64_t step) TORCH_SIMD {
+      body(tap, tap.first, place, count, step);
+    });
+  }
+  for_each_tap(lines, line, [&](const PoolTap& tap, int64_t place, int64_t count, int64_t step) TORCH_SIMD {
+    const auto run = [&](int64_t first, int64_t last) TORCH_SIMD {
+      if (first < last) body(tap, first, place + (first - tap.first) * step, last - first, step);
+    };
+    run(tap.first, std::min(done.begin, tap.first + count));
+    run(std::max(done.end, tap.first), tap.first + count);
+  });
+}
+
+// Where, in an image with its channels last, the elements of a line's windows begin.
+class WindowElements {
+ public:
+  explicit WindowElements(const PoolLines& lines) : lines_(lines) {}
+
+  void start_line(int64_t line) {
+    const PoolGeometry& g = lines_.g;
+    const PoolSpan z = lines_.depth(line);
+    const PoolSpan y = lines_.height(line);
+    rows_.clear();
+    for (int64_t k = z.begin; k < z.end; k += z.step) {
+      for (int64_t j = y.begin; j < y.end; j += y.step) rows_.push_back((k * g.image[1] + j) * g.image[2]);
     }
   }
-}
+  const std::vector<int64_t>& of_window(int64_t window) {
+    const PoolSpan& x = lines_.across[static_cast<size_t>(window)];
+    const auto width = x.end > x.begin ? static_cast<size_t>((x.end - x.begin + x.step - 1) / x.step) : 0;
+    places_.resize(rows_.size() * width);
+    int64_t* place = places_.data();
+    for (const int64_t row : rows_) {
+      for (int64_t i = x.begin; i < x.end; i += x.step) *place++ = row + i;
+    }
+    return places_;
+  }
+
+ private:
+  const PoolLines& lines_;
+  std::vector<int64_t> rows_, places_;
+};
 
 // What an operation of ReduceOps-inl.h makes of the elements of a window, in all channels.
 template <typename Op, typename T>
@@ -214,24 +258,88 @@ HWY_ATTR void combine_channels(T* results, const T* image, const std::vector<int
   }
 }
 
+// The first of `Step` interleaved elements, for each lane: those of neighbouring windows.
+template <int Step, typename D, typename T>
+HWY_INLINE hn::Vec<D> load_apart(D d, const T* from) {
+  hn::Vec<D> first, other[3];
+  if constexpr (Step == 1) first = hn::LoadU(d, from);
+  else if constexpr (Step == 2) hn::LoadInterleaved2(d, from, first, other[0]);
+  else if constexpr (Step == 3) hn::LoadInterleaved3(d, from, first, other[0], other[1]);
+  else hn::LoadInterleaved4(d, from, first, other[0], other[1], other[2]);
+  return first;
+}
+
+// What windows that lie side by side, `Step` elements apart, make of the elements at `sources` and from there on. How
+// many are done: all that whole vectors hold, and that are not the last.
+template <typename Op, int Step, typename D, typename T>
+HWY_ATTR int64_t combine_vectors(D d, T* results, const std::vector<const T*>& sources, int64_t first, int64_t count) {
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  // What is loaded between the last window's elements and the next one's must lie in the image.
+  for (; first + lanes + (Step > 1 ? 1 : 0) <= count; first += lanes) {
+    auto sum = hn::Set(d, Op::identity());
+    for (const T* source : sources) sum = Op::step(d, sum, load_apart<Step>(d, source + first * Step));
+    hn::StoreU(sum, d, results + first);
+  }
+  return first;
+}
+template <typename Op, int Step, typename T>
+HWY_ATTR void combine_neighbouring(T* results, const std::vector<const T*>& sources, int64_t count) {
+  int64_t i = 0;
+#if HWY_TARGET != HWY_SCALAR
+  i = combine_vectors<Op, Step>(hn::ScalableTag<T>(), results, sources, i, count);
+  i = combine_vectors<Op, Step>(hn::Full128<T>(), results, sources, i, count);
+#endif
+  for (; i < count; ++i) {
+    T sum = Op::identity();
+    for (const T* source : sources) sum = Op::combine(sum, source[i * Step]);
+    results[i] = sum;
+  }
+}
+
+// A line of windows that slide: those whose elements all lie in the image, in one pass. Which ones: none if they lie
+// too far from each other.
+constexpr int64_t kMostApart = 4;
+template <typename Op, typename T>
+HWY_ATTR PoolRange combine_inside(const PoolLines& lines, int64_t line, T* results, const T* image,
+                                                    std::vector<const T*>& sources) {
+  const PoolGeometry& g = lines.g;
+  const int64_t step = g.stride[2];
+  if (lines.inside_end <= lines.inside_begin || step > kMostApart) return {0, 0};
+  sources.clear();
+  for_each_tap(lines, line, [&](const PoolTap& tap, int64_t place, int64_t, int64_t) {
+    sources.push_back(image + place + (lines.inside_begin - tap.first) * step);
+  });
+  T* out = results + lines.inside_begin;
+  const int64_t count = lines.inside_end - lines.inside_begin;
+  if (step == 1) combine_neighbouring<Op, 1>(out, sources, count);
+  else if (step == 2) combine_neighbouring<Op, 2>(out, sources, count);
+  else if (step == 3) combine_neighbouring<Op, 3>(out, sources, count);
+  else combine_neighbouring<Op, 4>(out, sources, count);
+  return {lines.inside_begin, lines.inside_end};
+}
+
 // The same of each window; finish(line, results) completes a line.
 template <typename Op, typename T, typename Finish>
 void combine_windows(const PoolLines& lines, T* out, const T* images, Finish&& finish) {
   const int64_t length = lines.length();
   parallel_for(0, lines.planes * lines.per_plane(), lines.grain(), [&](int64_t begin, int64_t end) {
-    std::vector<int64_t> places;
+    WindowElements elements(lines);
+    std::vector<const T*> sources;
     for (int64_t line = begin; line < end; ++line) {
       const T* image = images + line / lines.per_plane() * lines.g.image_elements() * lines.channels;
       T* results = out + line * length;
       if (lines.channels > 1) {
+        elements.start_line(line);
         for (int64_t window = 0; window < lines.g.windows[2]; ++window) {
-          list_elements(lines, line, window, places);
-          combine_channels<Op>(results + window * lines.channels, image, places, lines.channels);
+          combine_channels<Op>(results + window * lines.channels, image, elements.of_window(window), lines.channels);
         }
       } else {
-        std::fill_n(results, length, Op::identity());
-        for_each_tap(lines, line, [&](const PoolTap& tap, int64_t place, int64_t count, int64_t step) TORCH_SIMD {
-          combine_neighbours<Op>(results + tap.first, image + place, count, step, tap.reads);
+        const PoolRange done = combine_inside<Op>(lines, line, results, image, sources);
+        std::fill(results, results + done.begin, Op::identity());
+        std::fill(results + done.end, results + length, Op::identity());
+        for_each_tap_outside(lines, line, done, [&](const PoolTap& tap, int64_t first, int64_t place, int64_t count,
+                                                    int64_t step) TORCH_SIMD {
+          combine_neighbours<Op>(results + first, image + place, count, step, tap.reads);
         });
       }
       finish(line, results);
@@ -274,6 +382,58 @@ HWY_ATTR void find_in_channels(T* best, int64_t* indices, const T* image, const 
   }
 }
 
+#if HWY_TARGET != HWY_SCALAR
+// The same of windows that lie side by side, as combine_vectors: sources are elements and their places in the image.
+template <int Step, typename D, typename T, typename Place>
+HWY_ATTR int64_t find_in_vectors(D d, T* best, Place* places, const std::vector<std::pair<const T*, Place>>& sources,
+                                 Place corner, int64_t first, int64_t count) {
+  const hn::RebindToSigned<D> whole;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const auto steps = hn::Mul(hn::Iota(whole, 0), hn::Set(whole, Place{Step}));
+  for (; first + lanes + (Step > 1 ? 1 : 0) <= count; first += lanes) {
+    const auto begin = static_cast<Place>(first * Step);
+    auto greatest = hn::Set(d, Maximum<T>::identity());
+    auto where = hn::Set(whole, static_cast<Place>(corner + begin));
+    for (const auto& [source, place] : sources) {
+      const auto values = load_apart<Step>(d, source + first * Step);
+      const auto wins = hn::Or(hn::Gt(values, greatest), hn::IsNaN(values));
+      greatest = hn::IfThenElse(wins, values, greatest);
+      where = hn::IfThenElse(hn::RebindMask(whole, wins), hn::Set(whole, static_cast<Place>(place + begin)), where);
+    }
+    hn::StoreU(greatest, d, best + first);
+    hn::StoreU(hn::Add(where, steps), whole, places + first);
+  }
+  return first;
+}
+
+// The same of a line's windows whose elements all lie in the image, but for a few at the end; which ones.
+template <typename T, typename Place>
+HWY_ATTR PoolRange find_inside(const PoolLines& lines, int64_t line, T* best, Place* places, const T* image,
+                               int64_t corner, std::vector<std::pair<const T*, Place>>& sources) {
+  const int64_t step = lines.g.stride[2];
+  const int64_t begin = lines.inside_begin;
+  const int64_t count = lines.inside_end - begin;
+  if (count <= 0 || step > kMostApart) return {0, 0};
+  sources.clear();
+  for_each_tap(lines, line, [&](const PoolTap& tap, int64_t place, int64_t, int64_t) {
+    const int64_t start = place + (begin - tap.first) * step;
+    sources.emplace_back(image + start, static_cast<Place>(start));
+  });
+  const auto start = static_cast<Place>(corner + lines.across[static_cast<size_t>(begin)].begin);
+  const auto find = [&](auto distance) HWY_ATTR {
+    constexpr int kStep = decltype(distance)::value;
+    const int64_t some = find_in_vectors<kStep>(hn::ScalableTag<T>(), best + begin, places + begin, sources, start, 0,
+                                                count);
+    return find_in_vectors<kStep>(hn::Full128<T>(), best + begin, places + begin, sources, start, some, count);
+  };
+  const int64_t done = step == 1   ? find(std::integral_constant<int, 1>())
+                       : step == 2 ? find(std::integral_constant<int, 2>())
+                       : step == 3 ? find(std::integral_constant<int, 3>())
+                                   : find(std::integral_constant<int, 4>());
+  return {begin, begin + done};
+}
+#endif
+
 template <typename T, typename Place>
 void find_maxima(const PoolLines& lines, T* values, int64_t* indices, const T* images) {
   // Where places are as wide as values, vectors hold both.
@@ -282,27 +442,34 @@ void find_maxima(const PoolLines& lines, T* values, int64_t* indices, const T* i
   const int64_t length = lines.length();
   parallel_for(0, lines.planes * lines.per_plane(), lines.grain(), [&](int64_t begin, int64_t end) {
     std::vector<Place> places(static_cast<size_t>(length));
-    std::vector<int64_t> elements;
+    WindowElements elements(lines);
+    [[maybe_unused]] std::vector<std::pair<const T*, Place>> sources;
     for (int64_t line = begin; line < end; ++line) {
       const T* image = images + line / lines.per_plane() * g.image_elements() * lines.channels;
       T* best = values + line * length;
       const int64_t corner = (lines.depth(line).begin * g.image[1] + lines.height(line).begin) * g.image[2];
       if constexpr (kHasVectors) {
+        if (lines.channels > 1) elements.start_line(line);
         for (int64_t window = 0; lines.channels > 1 && window < g.windows[2]; ++window) {
-          list_elements(lines, line, window, elements);
           const int64_t start = window * lines.channels;
-          find_in_channels(best + start, indices + line * length + start, image, elements,
+          find_in_channels(best + start, indices + line * length + start, image, elements.of_window(window),
                            corner + lines.across[static_cast<size_t>(window)].begin, lines.channels);
         }
         if (lines.channels > 1) continue;
       }
-      std::fill_n(best, length, Maximum<T>::identity());
+      PoolRange done{0, 0};
+#if HWY_TARGET != HWY_SCALAR
+      if constexpr (kHasVectors) done = find_inside(lines, line, best, places.data(), image, corner, sources);
+#endif
       for (int64_t window = 0; window < g.windows[2]; ++window) {
+        if (window >= done.begin && window < done.end) continue;
+        std::fill_n(best + window * lines.channels, lines.channels, Maximum<T>::identity());
         std::fill_n(places.data() + window * lines.channels, lines.channels,
                     static_cast<Place>(corner + lines.across[static_cast<size_t>(window)].begin));
       }
-      for_each_tap(lines, line, [&](const PoolTap& tap, int64_t place, int64_t count, int64_t step) TORCH_SIMD {
-        const int64_t start = tap.first * lines.channels;
+      for_each_tap_outside(lines, line, done, [&](const PoolTap& tap, int64_t first, int64_t place, int64_t count,
+                                                  int64_t step) TORCH_SIMD {
+        const int64_t start = first * lines.channels;
         keep_greater(best + start, places.data() + start, image + place * lines.channels, count, step,
                      static_cast<Place>(place), static_cast<Place>(tap.step), tap.reads);
       });

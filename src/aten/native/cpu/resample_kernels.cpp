@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstring>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #undef HWY_TARGET_INCLUDE
@@ -38,6 +39,7 @@ struct Axis {
   int64_t old_size, new_size;
   bool identity;
   bool pairs = true;  // each new element has two places
+  bool rises = true;  // which never go back from one element to the next
   const int32_t* offsets = nullptr;
   const int32_t* places = nullptr;
   const Sum<T>* weights = nullptr;
@@ -49,6 +51,10 @@ struct Axis {
     places = axis.places.template data_ptr<int32_t>();
     weights = axis.weights.template data_ptr<Sum<T>>();
     for (int64_t n = 0; n <= new_size; ++n) pairs = pairs && offsets[n] == 2 * n;
+    for (int64_t n = 1; pairs && n < new_size; ++n) {
+      rises = rises && places[2 * n] >= places[2 * n - 2] && places[2 * n + 1] >= places[2 * n - 1];
+    }
+    if (pairs && new_size > 0) rises = rises && places[1] >= places[0];
   }
 
   // The old elements from the first to the last one that new elements begin .. end - 1 are made of.
@@ -179,6 +185,27 @@ struct TurnedRows {
   std::vector<uint8_t> before, after, line;
 };
 
+// The same of vectors of floating numbers.
+template <int kVectors, typename D, typename T = hn::TFromD<D>>
+HWY_INLINE HWY_ATTR void add_up(D d, T* out, const T* rows, int64_t first, int64_t stride, const int32_t* places,
+                                const T* weights, int64_t count) {
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  hn::Vec<D> sums[kVectors];
+#pragma GCC unroll 4
+  for (int v = 0; v < kVectors; ++v) sums[v] = hn::Zero(d);
+  for (int64_t k = 0; k < count; ++k) {
+    const T* const row = rows + (places[k] - first) * stride;
+    const auto weight = hn::Set(d, weights[k]);
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) {
+      const auto share = hn::Mul(weight, hn::LoadU(d, row + v * lanes));
+      sums[v] = k == 0 ? share : hn::Add(sums[v], share);
+    }
+  }
+#pragma GCC unroll 4
+  for (int v = 0; v < kVectors; ++v) hn::StoreU(sums[v], d, out + v * lanes);
+}
+
 // out[i] = sum of weights[k] * (rows + (places[k] - first) * stride)[i]; `rows` begin with number `first`.
 template <typename T>
 TORCH_SIMD void add_up_rows(T* __restrict out, const T* rows, int64_t first, int64_t stride, const int32_t* places,
@@ -196,32 +223,50 @@ TORCH_SIMD void add_up_rows(T* __restrict out, const T* rows, int64_t first, int
       }
       return;
     }
-  }
-  if (count == 0) {
-    std::fill_n(out, length, T(0));
-  } else if (count == 1) {
-    const T* row = rows + (places[0] - first) * stride;
-    for (int64_t i = 0; i < length; ++i) out[i] = rounded<T>(weights[0] * static_cast<Sum<T>>(row[i]));
-  } else if (count == 2) {
-    const T* row = rows + (places[0] - first) * stride;
-    const T* second = rows + (places[1] - first) * stride;
-    for (int64_t i = 0; i < length; ++i) {
-      out[i] = rounded<T>(weights[0] * static_cast<Sum<T>>(row[i]) + weights[1] * static_cast<Sum<T>>(second[i]));
-    }
   } else {
-    constexpr int64_t kPart = 256;
-    Sum<T> sums[kPart];
-    for (int64_t start = 0; start < length; start += kPart) {
-      const int64_t part = std::min(kPart, length - start);
-      std::fill_n(sums, part, Sum<T>(0));
-      for (int64_t k = 0; k < count; ++k) {
-        const T* row = rows + (places[k] - first) * stride + start;
-        for (int64_t i = 0; i < part; ++i) sums[i] += weights[k] * static_cast<Sum<T>>(row[i]);
-      }
-      for (int64_t i = 0; i < part; ++i) out[start + i] = rounded<T>(sums[i]);
+    const hn::ScalableTag<T> d;
+    const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+    int64_t i = 0;
+    for (; i + 4 * lanes <= length; i += 4 * lanes) {
+      add_up<4>(d, out + i, rows + i, first, stride, places, weights, count);
     }
+    // By single vectors, the last of which begins earlier; by short ones where the row is shorter than one.
+    const auto finish = [&](auto tag) HWY_ATTR {
+      const auto width = static_cast<int64_t>(hn::Lanes(tag));
+      for (; i < length; i += width) {
+        i = std::min(i, length - width);
+        add_up<1>(tag, out + i, rows + i, first, stride, places, weights, count);
+      }
+    };
+    if (length >= lanes) finish(d);
+    else if (length >= static_cast<int64_t>(16 / sizeof(T))) finish(hn::CappedTag<T, 16 / sizeof(T)>());
+    else finish(hn::CappedTag<T, 1>());
+    return;
+  }
+  // Few bytes.
+  for (int64_t i = 0; i < length; ++i) {
+    Sum<T> sum = 0;
+    for (int64_t k = 0; k < count; ++k) sum += weights[k] * static_cast<Sum<T>>(rows[(places[k] - first) * stride + i]);
+    out[i] = rounded<T>(sum);
   }
 }
+
+#if HWY_TARGET != HWY_SCALAR
+// The elements at `places`, which lie in the vector that begins at `start`.
+template <typename D, typename P>
+HWY_INLINE hn::Vec<D> pick_near(D d, const hn::TFromD<D>* row, int32_t start, P places) {
+  const hn::RebindToUnsigned<D> bits;
+  const hn::Rebind<int32_t, D> numbers;
+  const auto steps = hn::Sub(places, hn::Set(numbers, start));
+  if constexpr (sizeof(hn::TFromD<D>) == 4) {
+    return hn::TableLookupLanes(hn::LoadU(d, row + start), hn::IndicesFromVec(d, hn::BitCast(bits, steps)));
+  } else {
+    const hn::RebindToSigned<D> wide;
+    return hn::TableLookupLanes(hn::LoadU(d, row + start),
+                                hn::IndicesFromVec(d, hn::BitCast(bits, hn::PromoteTo(wide, steps))));
+  }
+}
+#endif
 
 // One row of pixels with few channels.
 template <int kChannels, typename T>
@@ -250,7 +295,28 @@ TORCH_SIMD void resample_row(T* __restrict out, const T* row, const Axis<T>& axi
                   axis.offsets[n + 1] - begin, inner);
     }
   } else if (axis.pairs) {
-    for (int64_t n = 0; n < axis.new_size; ++n) {
+    int64_t n = 0;
+#if HWY_TARGET != HWY_SCALAR
+    if constexpr (std::is_floating_point_v<T>) {
+      const hn::ScalableTag<T> d;
+      const hn::Rebind<int32_t, decltype(d)> numbers;
+      const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+      for (; axis.rises && n + lanes <= axis.new_size; n += lanes) {
+        const int32_t* const places = axis.places + 2 * n;
+        if (axis.old_size < lanes) break;
+        const auto start = static_cast<int32_t>(std::min<int64_t>(places[0], axis.old_size - lanes));
+        if (std::max(places[2 * lanes - 1], places[2 * lanes - 2]) - start >= lanes) break;
+        hn::Vec<decltype(numbers)> left, right;
+        hn::LoadInterleaved2(numbers, places, left, right);
+        hn::Vec<decltype(d)> first, second;
+        hn::LoadInterleaved2(d, axis.weights + 2 * n, first, second);
+        hn::StoreU(hn::Add(hn::Mul(first, pick_near(d, row, start, left)),
+                           hn::Mul(second, pick_near(d, row, start, right))),
+                   d, out + n);
+      }
+    }
+#endif
+    for (; n < axis.new_size; ++n) {
       out[n] = rounded<T>(axis.weights[2 * n] * static_cast<Sum<T>>(row[axis.places[2 * n]]) +
                           axis.weights[2 * n + 1] * static_cast<Sum<T>>(row[axis.places[2 * n + 1]]));
     }
@@ -273,10 +339,45 @@ struct Slices {
   int64_t depth;
 };
 
+// Rows begin .. end - 1 of one new plane: a row of the last axis is made when a new row first asks for it, and kept
+// while others do.
+template <typename T>
+void resample_plane(T* out, const T* plane, const Axis<T>& y, const Axis<T>& x, int64_t inner, int64_t begin,
+                    int64_t end, std::vector<T>& narrow) {
+  const int64_t old_row = x.old_size * inner;
+  const int64_t length = x.new_size * inner;
+  int64_t most = 1;  // rows between the first and the last one of a new row
+  for (int64_t j = begin; j < end; ++j) {
+    int64_t first, last;
+    y.find_range(j, j + 1, first, last);
+    most = std::max(most, last - first);
+  }
+  narrow.resize(static_cast<size_t>(most * length));
+  std::vector<int32_t> kept(static_cast<size_t>(most), -1);
+  std::vector<int32_t> slots;
+  for (int64_t j = begin; j < end; ++j) {
+    slots.clear();
+    for (int32_t k = y.offsets[j]; k < y.offsets[j + 1]; ++k) {
+      const int32_t row = y.places[k];
+      const auto slot = static_cast<int32_t>(row % most);
+      slots.push_back(slot);
+      if (std::exchange(kept[static_cast<size_t>(slot)], row) == row) continue;
+      resample_row(narrow.data() + slot * length, plane + row * old_row, x, inner);
+    }
+    add_up_rows(out + j * length, narrow.data(), 0, length, slots.data(), y.weights + y.offsets[j],
+                static_cast<int64_t>(slots.size()), length);
+  }
+}
+
 // Rows begin .. end - 1 of one new plane or volume; `narrow` and `low` are memory for what lies between two axes.
 template <typename T>
 void resample_rows(T* out, const T* plane, const Axis<T>& z, const Axis<T>& y, const Axis<T>& x, int64_t inner,
                    int64_t begin, int64_t end, std::vector<T>& narrow, std::vector<T>& low) {
+  constexpr int64_t kFewChannels = 4;
+  const bool turns = std::is_same_v<T, uint8_t> && z.identity && z.old_size == 1 && inner <= kFewChannels;
+  if (z.identity && z.old_size == 1 && !y.identity && !x.identity && !turns) {
+    return resample_plane(out, plane, y, x, inner, begin, end, narrow);
+  }
   const int64_t old_row = x.old_size * inner;
   const int64_t length = x.new_size * inner;
   const Slices<T> results{out + begin * length, y.new_size * length};
@@ -292,13 +393,10 @@ void resample_rows(T* out, const T* plane, const Axis<T>& z, const Axis<T>& y, c
   };
   if (!x.identity) {
     const Slices<T> lines = target(narrow, rows, y.identity && z.identity);
-    bool is_done = false;
     if constexpr (std::is_same_v<T, uint8_t>) {
-      constexpr int64_t kFewChannels = 4;
-      is_done = z.identity && z.old_size == 1 && inner <= kFewChannels;
-      if (is_done) TurnedRows(x, inner).resample(lines.rows, source.rows, rows);
+      if (turns) TurnedRows(x, inner).resample(lines.rows, source.rows, rows);
     }
-    for (int64_t k = 0; k < z.old_size && !is_done; ++k) {
+    for (int64_t k = 0; k < z.old_size && !turns; ++k) {
       for (int64_t j = 0; j < rows; ++j) {
         resample_row(lines.rows + k * lines.depth + j * length, source.rows + k * source.depth + j * old_row, x, inner);
       }
@@ -359,8 +457,23 @@ void ResampleImpl(const Tensor& out, const Tensor& self, const ResampleGeometry&
 }
 
 template <typename Word>
-TORCH_SIMD void pick(Word* __restrict out, const Word* row, const int32_t* places, int64_t count) {
-  for (int64_t n = 0; n < count; ++n) out[n] = row[places[n]];
+TORCH_SIMD void pick(Word* __restrict out, const Word* row, [[maybe_unused]] int64_t length, const int32_t* places,
+                     int64_t count) {
+  int64_t n = 0;
+#if HWY_TARGET != HWY_SCALAR
+  if constexpr (sizeof(Word) == 4 || sizeof(Word) == 8) {
+    const hn::ScalableTag<Word> d;
+    const hn::Rebind<int32_t, decltype(d)> numbers;
+    const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+    for (; n + lanes <= count; n += lanes) {  // places rise
+      if (length < lanes) break;
+      const auto start = static_cast<int32_t>(std::min<int64_t>(places[n], length - lanes));
+      if (places[n + lanes - 1] - start >= lanes) break;
+      hn::StoreU(pick_near(d, row, start, hn::LoadU(numbers, places + n)), d, out + n);
+    }
+  }
+#endif
+  for (; n < count; ++n) out[n] = row[places[n]];
 }
 
 // New elements that are old ones: rows that come twice in a row are copied.
@@ -389,7 +502,7 @@ void ResampleNearestImpl(const Tensor& out, const Tensor& self, const ResampleGe
               std::memcpy(result, source == before ? result - new_row : row,
                           static_cast<size_t>(new_row) * sizeof(Word));
             } else if (g.inner == 1) {
-              pick(result, row, g.axes[2].places.template data_ptr<int32_t>(), new_row);
+              pick(result, row, old_row, g.axes[2].places.template data_ptr<int32_t>(), new_row);
             } else {
               for (int64_t n = 0; n < g.axes[2].new_size; ++n)
                 std::copy_n(row + place(2, n) * g.inner, g.inner, result + n * g.inner);

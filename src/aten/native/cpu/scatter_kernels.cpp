@@ -7,14 +7,18 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <type_traits>
 
 // A loop's own steps would take as long as the moves.
 #if defined(__clang__)
 #define AT_UNROLLED _Pragma("unroll 4")
+#define AT_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #elif defined(__GNUC__)
 #define AT_UNROLLED _Pragma("GCC unroll 4")
+#define AT_INDEPENDENT _Pragma("GCC ivdep")
 #else
 #define AT_UNROLLED
+#define AT_INDEPENDENT
 #endif
 
 namespace at::native::cpu {
@@ -52,6 +56,7 @@ struct Plan {
       dense_outer.push_back(dense.strides()[i]);
       index_outer.push_back(index.strides()[i]);
       rows *= index.sizes()[i];
+      if (i < dim) groups *= index.sizes()[i];
     }
     // Rows never meet in `indexed` when the indices move along them,
     // and no two elements do when every row has one index.
@@ -67,6 +72,7 @@ struct Plan {
   int64_t size;
   int64_t columns = 1;
   int64_t rows = 1;
+  int64_t groups = 1;  // of rows, which no index leads from one to another
   int64_t indexed_column = 0;
   int64_t dense_column = 0;
   int64_t index_column = 0;
@@ -100,6 +106,7 @@ C10_NOINLINE void run_indices(const Plan& plan, T* indexed, T* dense, const int6
   };
   if (plan.one_index_moves_rows) {  // as index_reduce asks for
     T* target = indexed + checked(index[0]) * step;
+    AT_INDEPENDENT
     for (int64_t i = 0; i < count; ++i) body(target[i], dense[i]);
   } else if (plan.is_plain) {
     AT_UNROLLED
@@ -131,6 +138,14 @@ void for_each_index(const Plan& plan, T* indexed, T* dense, const int64_t* index
     }
     run_indices(plan, indexed_row, dense_row, index_row, end - begin, body);
   };
+  if (!only_reads && !plan.rows_are_independent && plan.groups >= get_num_threads()) {
+    const int64_t rows = plan.rows / plan.groups;
+    const int64_t work = std::max<int64_t>(1, rows * plan.columns);
+    parallel_for(0, plan.groups, std::max<int64_t>(1, kGrainSize / work), [&](int64_t first, int64_t last) {
+      for (int64_t row = first * rows; row < last * rows; ++row) run_row(row, 0, plan.columns);
+    });
+    return;
+  }
   if (!only_reads && !plan.rows_are_independent) {  // but columns are
     parallel_for(0, plan.columns, std::max<int64_t>(1, kGrainSize / plan.rows), [&](int64_t first, int64_t last) {
       for (int64_t row = 0; row < plan.rows; ++row) run_row(row, first, last);
@@ -185,15 +200,27 @@ void scatter_add_kernel(const Tensor& self, int64_t dim, const Tensor& index, co
 
 namespace {
 
-template <typename T>
-T reduced(Reduction reduction, T a, T b) {
-  if (reduction == Reduction::sum) return static_cast<T>(a + b);
-  if (reduction == Reduction::product) return static_cast<T>(a * b);
+template <Reduction kReduction, typename T>
+T reduced(T a, T b) {
+  if constexpr (kReduction == Reduction::sum) return static_cast<T>(a + b);
+  if constexpr (kReduction == Reduction::product) return static_cast<T>(a * b);
   if constexpr (!c10::is_complex_v<T>) {  // these have no order, and are not asked for
-    if (reduction == Reduction::greatest) return b > a || b != b ? b : a;  // NaN wins and stays
-    return b < a || b != b ? b : a;
+    // NaN wins and stays.
+    if constexpr (kReduction == Reduction::greatest) return b > a || b != b ? b : a;
+    if constexpr (kReduction == Reduction::least) return b < a || b != b ? b : a;
   }
   return a;
+}
+
+// body(the reduction as a constant)
+template <typename Body>
+void dispatch_reduction(Reduction reduction, Body&& body) {
+  switch (reduction) {
+    case Reduction::sum: return body(std::integral_constant<Reduction, Reduction::sum>());
+    case Reduction::product: return body(std::integral_constant<Reduction, Reduction::product>());
+    case Reduction::greatest: return body(std::integral_constant<Reduction, Reduction::greatest>());
+    case Reduction::least: return body(std::integral_constant<Reduction, Reduction::least>());
+  }
 }
 
 }  // namespace
@@ -203,9 +230,11 @@ void scatter_reduce_kernel(const Tensor& self, int64_t dim, const Tensor& index,
   const Plan plan(self, src, index, dim);
   const auto run = [&](auto type) {
     using scalar_t = typename decltype(type)::type;
-    for_each_index(plan, self.data_ptr<scalar_t>(), src.data_ptr<scalar_t>(), index.data_ptr<int64_t>(),
-                   /*only_reads=*/false,
-                   [reduction](scalar_t& to, scalar_t from) { to = reduced(reduction, to, from); });
+    dispatch_reduction(reduction, [&](auto kind) {
+      for_each_index(plan, self.data_ptr<scalar_t>(), src.data_ptr<scalar_t>(), index.data_ptr<int64_t>(),
+                     /*only_reads=*/false,
+                     [](scalar_t& to, scalar_t from) { to = reduced<decltype(kind)::value>(to, from); });
+    });
   };
   if (self.is_complex()) dispatch_complex_types(self.dtype(), "scatter_reduce", run);
   else dispatch_all_types(self.dtype(), "scatter_reduce", run);

@@ -407,6 +407,16 @@ Tensor unfold_backward(const Tensor& grad, IntArrayRef sizes, int64_t dimension,
   return result.index_add_(dim, places, source);
 }
 
+Tensor roll_backward(const Tensor& grad, IntArrayRef shifts, IntArrayRef dims) {
+  // The same way round, so that no shift needs a number that has no opposite.
+  std::vector<int64_t> back(shifts.begin(), shifts.end());
+  for (size_t i = 0; i < back.size(); ++i) {
+    const int64_t size = dims.empty() ? grad.numel() : grad.dim() > 0 ? grad.size(dims[i]) : 1;
+    if (size > 0) back[i] = -(back[i] % size);
+  }
+  return at::roll(grad, back, dims);
+}
+
 std::vector<Tensor> cat_backward(const Tensor& grad, const std::vector<std::vector<int64_t>>& sizes,
                                  int64_t dim) {
   std::vector<Tensor> gradients;

@@ -198,6 +198,7 @@ Tensor split_backward(const std::vector<Tensor>& grads, IntArrayRef sizes, const
                       int64_t length, int64_t dim);
 Tensor split_with_sizes_backward(const std::vector<Tensor>& grads, IntArrayRef sizes, const at::TensorOptions& options,
                                  IntArrayRef lengths, int64_t dim);
+Tensor roll_backward(const Tensor& grad, IntArrayRef shifts, IntArrayRef dims);
 std::vector<Tensor> cat_backward(const Tensor& grad, const std::vector<std::vector<int64_t>>& sizes,
                                  int64_t dim);
 // Puts a list of gradients behind each other, from `first` on.
