@@ -1,11 +1,10 @@
-// Arithmetic, comparison, functions and sums of complex numbers; and what makes them of real ones.
+// Arithmetic, comparison and functions of complex numbers; and what makes them of real ones.
 
 #include <aten/Dispatch.h>
 #include <aten/Kernels.h>
 #include <aten/native/ComplexFormulas.h>
 #include <aten/native/cpu/ComplexKernels.h>
 #include <aten/native/cpu/Loops-inl.h>
-#include <aten/native/cpu/Reduce-inl.h>
 
 #include <cmath>
 #include <complex>
@@ -95,48 +94,6 @@ void complex_lerp(TensorIterator& iter, const Scalar& weight) {
       return run_binary<T, T>(iter, [amount](T start, T end) { return start + amount * (end - start); });
     }
     run_binary<T, T>(iter, [amount](T start, T end) { return end - (end - start) * (T(1) - amount); });
-  });
-}
-
-// ---------------------------------------------------------------- sums
-
-namespace {
-
-template <typename T>
-struct ComplexSum {
-  static constexpr bool kVectorised = false;
-  static constexpr T identity() { return T(); }
-  static T combine(T a, T b) { return a + b; }
-};
-template <typename T>
-struct ComplexProduct {
-  static constexpr bool kVectorised = false;
-  static constexpr T identity() { return T(1); }
-  static T combine(T a, T b) { return a * b; }
-};
-
-}  // namespace
-
-void complex_sum(TensorIterator& iter) {
-  dispatch_complex(iter, "sum_cpu", [&](auto zero) {
-    using T = decltype(zero);
-    reduce<ComplexSum<T>, T>(ReducePlan(iter));
-  });
-}
-
-void complex_mean(TensorIterator& iter) {
-  dispatch_complex(iter, "mean_cpu", [&](auto zero) {
-    using T = decltype(zero);
-    ReducePlan plan(iter);
-    plan.mean = true;
-    reduce<ComplexSum<T>, T>(plan);
-  });
-}
-
-void complex_prod(TensorIterator& iter) {
-  dispatch_complex(iter, "prod_cpu", [&](auto zero) {
-    using T = decltype(zero);
-    reduce<ComplexProduct<T>, T>(ReducePlan(iter));
   });
 }
 
