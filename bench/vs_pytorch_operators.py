@@ -80,6 +80,12 @@ FORWARD = """
     F.channel_shuffle(a,4) F.scaled_dot_product_attention(g4,g4,g4) x.t().clone()
     a.to(memory_format=t.channels_last) al.contiguous() al+al al.sum(1) F.relu(al)
     F.interpolate(al,scale_factor=2,mode='bilinear') F.max_pool2d(al,2) F.batch_norm(al,rm,rv) F.group_norm(al,8)
+    c.mean(1) c.prod(1) c.sum(0) c.cumsum(1) c.norm() k.median(1) k.cummax(1) k.mode(1) k.cumprod(0) k.topk(5)
+    k.view(-1).bincount() b8.view(-1).bincount() b8.unique() m.unique() t.unique_consecutive(b8,return_counts=True)
+    b8.any(0) b8.amin(0) b8.cumsum(1) i16.amax(0) m.cummax(1) x.half().sum(1) x.half().softmax(0) x.half().nansum(1)
+    x.cumsum(0) x.cumprod(0) x.median(1) x.nanmedian(1) x.kthvalue(9,1) x.log_softmax(1) x.sum((0,1)) z.sum((0,2))
+    z.log_softmax(1) z.cummin(1) z.view(-1,8).sum(0) z.view(-1,8).sum(1) z.view(8,-1).amin(0) z.view(-1,8).cummax(1)
+    t.trapezoid(x,dim=0) t.gradient(x) F.rms_norm(z.view(-1,8),(8,))
 """
 
 TRAINED = """
@@ -108,6 +114,8 @@ TRAINED = """
     F.conv3d(vol,vw) F.linear(z,lw) F.embedding(ij,f) F.embedding_bag(ij,f) F.scaled_dot_product_attention(g4,g4,g4)
     F.dropout(x) F.dropout2d(a) F.batch_norm(al,rm,rv,training=True) F.max_pool2d(al,2) F.avg_pool2d(al,2)
     F.interpolate(al,scale_factor=2,mode='bilinear') F.relu(al)
+    x.prod() x.prod(0) x.nansum(1) x.nanmedian(1)[0] x.cummax(1)[0] x.bfloat16().softmax(1) x.half().log_softmax(0)
+    F.group_norm(a.bfloat16(),8) F.batch_norm(a.bfloat16(),rm,rv,training=True) F.layer_norm(z.view(-1,8),(8,))
 """
 
 
