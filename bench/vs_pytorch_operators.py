@@ -83,6 +83,12 @@ FORWARD = """
     x+y.t() k*l.t() b8+b8.t() c[:,:512]+d[:,:512].mT x.addcmul(y.t(),p) x.where(m.t(),y.t()) x.t().double()
     x+v[:,None] b8*b8[0] m.logical_not() m+n c.sgn() c.reciprocal() c.lerp(d,c) c==d c.real.to(t.complex64) c.to(t.int8)
     t.zeros(4000,4000) t.zeros(512,512,dtype=t.complex128)
+    c.mean(1) c.prod(1) c.sum(0) c.cumsum(1) c.norm() k.median(1) k.cummax(1) k.mode(1) k.cumprod(0) k.topk(5)
+    k.view(-1).bincount() b8.view(-1).bincount() b8.unique() m.unique() t.unique_consecutive(b8,return_counts=True)
+    b8.any(0) b8.amin(0) b8.cumsum(1) i16.amax(0) m.cummax(1) x.half().sum(1) x.half().softmax(0) x.half().nansum(1)
+    x.cumsum(0) x.cumprod(0) x.median(1) x.nanmedian(1) x.kthvalue(9,1) x.log_softmax(1) x.sum((0,1)) z.sum((0,2))
+    z.log_softmax(1) z.cummin(1) z.view(-1,8).sum(0) z.view(-1,8).sum(1) z.view(8,-1).amin(0) z.view(-1,8).cummax(1)
+    t.trapezoid(x,dim=0) t.gradient(x) F.rms_norm(z.view(-1,8),(8,))
 """
 
 TRAINED = """
@@ -111,6 +117,8 @@ TRAINED = """
     F.conv3d(vol,vw) F.linear(z,lw) F.embedding(ij,f) F.embedding_bag(ij,f) F.scaled_dot_product_attention(g4,g4,g4)
     F.dropout(x) F.dropout2d(a) F.batch_norm(al,rm,rv,training=True) F.max_pool2d(al,2) F.avg_pool2d(al,2)
     F.interpolate(al,scale_factor=2,mode='bilinear') F.relu(al)
+    x.prod() x.prod(0) x.nansum(1) x.nanmedian(1)[0] x.cummax(1)[0] x.bfloat16().softmax(1) x.half().log_softmax(0)
+    F.group_norm(a.bfloat16(),8) F.batch_norm(a.bfloat16(),rm,rv,training=True) F.layer_norm(z.view(-1,8),(8,))
 """
 
 

@@ -152,14 +152,15 @@ Factors running_factors(const Tensor& weight, const Tensor& bias, const Tensor& 
   return channel_factors(widened(running_mean), widened(running_var), weight, bias, {}, {}, 0, 1, eps);
 }
 
+// From the moments of groups, or of all channels of each.
 Factors group_factors(const Tensor& means, const Tensor& variances, const Tensor& weight, const Tensor& bias,
                            int64_t batch, int64_t channels, int64_t groups, double eps) {
   const DimVector in_groups{batch, groups, channels / groups};
-  const Tensor grouped = at::reshape(means, in_groups);
+  const Tensor grouped = at::reshape(means, {batch, groups, -1});
   const Tensor mean = at::mean(grouped, IntArrayRef({-1}), /*keepdim=*/true);
   const Tensor drift = at::sub(grouped, mean);
   const Tensor variance =
-      at::mean(at::add(at::reshape(variances, in_groups), at::mul(drift, drift)), IntArrayRef({-1}), true);
+      at::mean(at::add(at::reshape(variances, {batch, groups, -1}), at::mul(drift, drift)), IntArrayRef({-1}), true);
   const Tensor invstd = at::rsqrt(at::add(variance, Scalar(eps)));
   Tensor scale = at::reshape(at::expand(invstd, in_groups), {batch, channels});
   Tensor shift = at::neg(at::mul(at::reshape(at::expand(mean, in_groups), {batch, channels}), scale));
@@ -175,8 +176,9 @@ Factors group_factors(const Tensor& means, const Tensor& variances, const Tensor
 Factors group_factors_cpu(const Tensor& means, const Tensor& variances, const Tensor& weight, const Tensor& bias,
                                int64_t batch, int64_t channels, int64_t groups, double eps) {
   const auto make = [&](int64_t count) { return at::detail::empty({count}, means.dtype(), means.device()); };
-  const Factors factors{make(batch * groups), make(batch * groups), make(means.numel()), make(means.numel())};
+  const Factors factors{make(batch * groups), make(batch * groups), make(batch * channels), make(batch * channels)};
   const int64_t size = channels / groups;
+  const int64_t parts = means.numel() / std::max<int64_t>(1, batch * groups);
   const Tensor weights = weight.defined() ? at::detail::to_contiguous(weight) : weight;
   const Tensor biases = bias.defined() ? at::detail::to_contiguous(bias) : bias;
   dispatch_floating_types(means.dtype(), "group_norm", [&](auto type) {
@@ -189,11 +191,11 @@ Factors group_factors_cpu(const Tensor& means, const Tensor& variances, const Te
     T* shift = factors.shift.template data_ptr<T>();
     for (int64_t i = 0; i < batch * groups; ++i) {
       double mean = 0;
-      for (int64_t j = 0; j < size; ++j) mean += from[j];
-      mean /= static_cast<double>(size);
+      for (int64_t j = 0; j < parts; ++j) mean += from[j];
+      mean /= static_cast<double>(parts);
       double variance = 0;
-      for (int64_t j = 0; j < size; ++j) variance += variance_of[j] + (from[j] - mean) * (from[j] - mean);
-      const double invstd = 1 / std::sqrt(variance / static_cast<double>(size) + eps);
+      for (int64_t j = 0; j < parts; ++j) variance += variance_of[j] + (from[j] - mean) * (from[j] - mean);
+      const double invstd = 1 / std::sqrt(variance / static_cast<double>(parts) + eps);
       factors.mean.template data_ptr<T>()[i] = static_cast<T>(mean);
       factors.invstd.template data_ptr<T>()[i] = static_cast<T>(invstd);
       const int64_t first = i % groups * size;
@@ -202,7 +204,7 @@ Factors group_factors_cpu(const Tensor& means, const Tensor& variances, const Te
         scale[j] = static_cast<T>(factor);
         shift[j] = static_cast<T>((bias_of ? bias_of[first + j] : 0) - mean * factor);
       }
-      from += size, variance_of += size, scale += size, shift += size;
+      from += parts, variance_of += parts, scale += size, shift += size;
     }
   });
   return factors;
@@ -471,8 +473,10 @@ std::tuple<Tensor, Tensor, Tensor> native_group_norm(const Tensor& input, const 
   const Tensor images = has_channels ? input : at::reshape(input, {N, C, HxW});
   const MemoryFormat format = images.suggest_memory_format();
   const Tensor dense = dense_channels(images, format);
-  // The moments of each channel of each sample, and those of groups from them.
-  const auto [means, variances] = channel_moments(dense, N * C);
+  // The moments of groups that lie in one piece, else of each channel of each sample.
+  const bool are_pieces = input.is_cpu() && dense.is_contiguous() && dense.numel() > 0;
+  const auto [means, variances] =
+      are_pieces ? channel_moments(at::reshape(dense, {N, group, -1}), N * group) : channel_moments(dense, N * C);
   const auto make_factors = input.is_cpu() ? group_factors_cpu : group_factors;
   const auto [mean, invstd, scale, shift] =
       make_factors(means, variances, widened(weight), widened(bias), N, C, group, eps);

@@ -58,7 +58,10 @@ Tensor trapezoid_dx(const Tensor& y, const Scalar& dx, int64_t dim) {
   check_not_bool(y, "trapezoid");
   TORCH_CHECK(!dx.is_complex() && !dx.is_boolean(), "trapezoid: Currently, we only support dx as a real number.");
   if (y.sizes()[dim] == 0) return without(y, dim);
-  return at::sum(double_areas(y, Tensor(), dim), {dim}, false) * (dx.toDouble() / 2);
+  // Every sample counts for the areas on both sides of it, but the first and the last for one.
+  const Tensor samples = c10::is_integral_type(y.dtype(), /*include_bool=*/false) ? y.to(kLong) : y;
+  const Tensor ends = at::add(at::select(samples, dim, 0), at::select(samples, dim, -1));
+  return at::sub(at::sum(y, {dim}, false), at::mul(ends, Scalar(0.5))) * dx.toDouble();
 }
 
 Tensor trapz_x(const Tensor& y, const Tensor& x, int64_t dim) { return at::trapezoid(y, x, dim); }
@@ -132,17 +135,27 @@ Tensor slope_along(const Tensor& self, const Tensor& points, int64_t dim, int64_
   return at::cat({first, inside, last}, dim);
 }
 
+// The same where all steps are `width`.
+Tensor even_slope_along(const Tensor& self, double width, int64_t dim, int64_t edge_order) {
+  const int64_t size = self.sizes()[dim];
+  const auto value = [&](int64_t start, int64_t length) { return at::narrow(self, dim, start, length); };
+  const auto edge = [&](int64_t at, int64_t next, int64_t last, double step) {
+    if (edge_order == 1) return at::div(value(next, 1) - value(at, 1), Scalar(step));
+    return at::div(value(next, 1) * 2.0 - value(at, 1) * 1.5 - value(last, 1) * 0.5, Scalar(step));
+  };
+  const Tensor first = edge(0, 1, std::min<int64_t>(2, size - 1), width);
+  const Tensor last = edge(size - 1, size - 2, std::max<int64_t>(0, size - 3), -width);
+  if (size == 2) return at::cat({first, last}, dim);
+  return at::cat({first, at::div(value(2, size - 2) - value(0, size - 2), Scalar(2 * width)), last}, dim);
+}
+
 std::vector<Tensor> gradient_even(const Tensor& self, ArrayRef<double> spacing, IntArrayRef dim, int64_t edge_order) {
   const DimVector dims = gradient_dimensions(self, dim);
   check_gradient(self, dims, spacing.size(), edge_order);
   std::vector<Tensor> result;
   const Tensor values = c10::is_integral_type(self.dtype(), true) ? self.to(c10::get_default_dtype()) : self;
-  for (size_t i = 0; i < dims.size(); ++i) {
-    const TensorOptions options = TensorOptions(c10::real_type(values.dtype())).device(self.device());
-    const double width = spacing[spacing.size() == 1 ? 0 : i];
-    result.push_back(
-        slope_along(values, at::arange(Scalar(self.sizes()[dims[i]]), options) * width, dims[i], edge_order));
-  }
+  for (size_t i = 0; i < dims.size(); ++i)
+    result.push_back(even_slope_along(values, spacing[spacing.size() == 1 ? 0 : i], dims[i], edge_order));
   return result;
 }
 

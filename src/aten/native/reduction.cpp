@@ -5,7 +5,6 @@
 #include <aten/Kernels.h>
 #include <aten/NativeFunctions.h>
 #include <aten/TensorIterator.h>
-#include <aten/native/CachedParts.h>
 #include <aten/native/Dimensions.h>
 #include <aten/native/RunKernel.h>
 #include <aten/native/Views.h>
@@ -110,11 +109,13 @@ Tensor arg_extreme(const Table& kernels, const Tensor& self, std::optional<int64
   return keepdim ? native::view(index, DimVector(self.dim(), 1)) : index;
 }
 
-template <typename Table>
-Tensor reduce_truth(const Table& kernels, const Tensor& self, IntArrayRef dims, bool keepdim) {
-  const Tensor result = reduce(kernels, self, dims, keepdim, kBool);
-  return self.dtype() == kByte ? at::detail::to_dtype(result, kByte)
-                               : result;  // as PyTorch: uint8 stays uint8
+// Whether any, or whether all are not 0. Of uint8, as in PyTorch, the answer is uint8, too: by its extremes.
+Tensor reduce_truth(const Tensor& self, IntArrayRef dims, bool keepdim, bool all) {
+  const bool is_by_extremes = self.dtype() == kByte && self.numel() > 0;
+  const auto& kernels = is_by_extremes ? (all ? amin_kernels : amax_kernels) : all ? all_kernels : any_kernels;
+  const Tensor result = reduce(kernels, self, dims, keepdim, is_by_extremes ? kByte : kBool);
+  if (is_by_extremes) return at::clamp_max(result, Scalar(1));
+  return self.dtype() == kByte ? at::detail::to_dtype(result, kByte) : result;
 }
 
 }  // namespace
@@ -313,13 +314,13 @@ Tensor argmin(const Tensor& self, std::optional<int64_t> dim, bool keepdim) {
   return arg_extreme(min_dim_kernels, self, dim, keepdim, "argmin");
 }
 
-Tensor any_all(const Tensor& self) { return reduce_truth(any_kernels, self, {}, /*keepdim=*/false); }
+Tensor any_all(const Tensor& self) { return reduce_truth(self, {}, /*keepdim=*/false, /*all=*/false); }
 Tensor any_dim(const Tensor& self, int64_t dim, bool keepdim) {
-  return reduce_truth(any_kernels, self, {dim}, keepdim);
+  return reduce_truth(self, {dim}, keepdim, /*all=*/false);
 }
-Tensor all_all(const Tensor& self) { return reduce_truth(all_kernels, self, {}, /*keepdim=*/false); }
+Tensor all_all(const Tensor& self) { return reduce_truth(self, {}, /*keepdim=*/false, /*all=*/true); }
 Tensor all_dim(const Tensor& self, int64_t dim, bool keepdim) {
-  return reduce_truth(all_kernels, self, {dim}, keepdim);
+  return reduce_truth(self, {dim}, keepdim, /*all=*/true);
 }
 
 Tensor logsumexp(const Tensor& self, IntArrayRef dim, bool keepdim) {
@@ -442,15 +443,14 @@ Tensor norm_dim(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef 
 
 Tensor cumsum(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {
   dim = wrap_dim(dim, self.dim());
-  const Tensor values = at::detail::to_dtype(self, sum_dtype(self, dtype));
-  const Tensor out = at::detail::empty(self.sizes(), values.dtype(), self.device());
+  const ScalarType result = sum_dtype(self, dtype);
+  const Tensor out = at::detail::empty(self.sizes(), result, self.device());
   if (self.dim() == 0) {
-    at::detail::copy_into(out, values);
+    at::detail::copy_into(out, self);
+  } else if (out.numel() > 0 && self.is_cpu()) {  // whose kernel reads all types
+    run_kernel(cumsum_kernels, self.device(), out, self, dim);
   } else if (out.numel() > 0) {
-    const Tensor rows = around_dimension(at::detail::to_contiguous(values), dim);
-    write_in_parts(around_dimension(out, dim), 2 * out.numel(), [&](const Part& part, const Tensor& to) {
-      run_kernel_in_float32(cumsum_kernels, self.device(), to, part(rows), 1);
-    });
+    run_kernel_in_float32(cumsum_kernels, self.device(), out, at::detail::to_dtype(self, result), dim);
   }
   return out;
 }

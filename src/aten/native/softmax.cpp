@@ -19,14 +19,8 @@ Tensor _softmax(const Tensor& self, int64_t dim, bool log) {
                               self.dtype(), "'");
   const Tensor out = at::detail::empty(self.sizes(), self.dtype(), self.device());
   if (out.numel() == 0) return out;
-  const Tensor values = around_dimension(at::detail::to_contiguous(self), dim);
-  if (!self.is_cpu()) {  // whose kernels read all types
-    run_kernel(softmax_kernels, self.device(), around_dimension(out, dim), values, 1, log);
-    return out;
-  }
-  write_in_parts(around_dimension(out, dim), 2 * out.numel(), [&](const Part& part, const Tensor& to) {
-    run_kernel_in_float32(softmax_kernels, self.device(), to, part(values), 1, log);
-  });
+  run_kernel(softmax_kernels, self.device(), around_dimension(out, dim),
+             around_dimension(at::detail::to_contiguous(self), dim), 1, log);
   return out;
 }
 
@@ -38,14 +32,7 @@ Tensor _softmax_backward(const Tensor& grad_output, const Tensor& output, int64_
   if (grad_input.numel() == 0) return grad_input;
   const Tensor grads = around_dimension(at::detail::to_contiguous(grad_output), dim);
   const Tensor results = around_dimension(at::detail::to_contiguous(output), dim);
-  if (!output.is_cpu()) {
-    const Tensor to = around_dimension(grad_input, dim);
-    run_kernel(softmax_backward_kernels, output.device(), to, grads, results, 1, log);
-    return grad_input;
-  }
-  write_in_parts(around_dimension(grad_input, dim), 3 * output.numel(), [&](const Part& part, const Tensor& to) {
-    run_kernel_in_float32(softmax_backward_kernels, output.device(), to, part(grads), part(results), 1, log);
-  });
+  run_kernel(softmax_backward_kernels, output.device(), around_dimension(grad_input, dim), grads, results, 1, log);
   return grad_input;
 }
 

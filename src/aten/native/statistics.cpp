@@ -8,6 +8,7 @@
 #include <aten/WrappedScalar.h>
 #include <aten/native/Dimensions.h>
 #include <aten/native/RunKernel.h>
+#include <aten/native/Views.h>
 #include <aten/native/cpu/FusedKernels.h>
 
 #include <cmath>
@@ -33,12 +34,13 @@ void check_has_elements(const Tensor& self, int64_t dim, const char* name) {
 Tensor cumprod(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {
   dim = wrap_dim(dim, self.dim());
   const ScalarType computed = dtype ? *dtype : c10::is_integral_type(self.dtype(), true) ? kLong : self.dtype();
-  const Tensor values = at::detail::to_dtype(self, computed);
   const Tensor out = at::detail::empty(self.sizes(), computed, self.device());
   if (self.dim() == 0) {
-    at::detail::copy_into(out, values);
+    at::detail::copy_into(out, self);
+  } else if (out.numel() > 0 && self.is_cpu()) {  // whose kernel reads all types
+    run_kernel(cumprod_kernels, self.device(), out, self, dim);
   } else if (out.numel() > 0) {
-    run_kernel_in_float32(cumprod_kernels, self.device(), out, values, dim);
+    run_kernel_in_float32(cumprod_kernels, self.device(), out, at::detail::to_dtype(self, computed), dim);
   }
   return out;
 }
@@ -62,9 +64,10 @@ std::tuple<Tensor, Tensor> cumulative_extreme(const Tensor& self, int64_t dim, b
   dim = wrap_dim(dim, self.dim());
   if (self.is_complex()) at::detail::throw_dtype_not_implemented(name, self.dtype());
   const Tensor values = at::detail::empty(self.sizes(), self.dtype(), self.device());
-  const Tensor indices = at::zeros(self.sizes(), TensorOptions(kLong).device(self.device()));
+  Tensor indices = at::detail::empty(self.sizes(), kLong, self.device());
   if (self.dim() == 0) {
     at::detail::copy_into(values, self);
+    indices = at::zeros({}, indices.options());
   } else if (values.numel() > 0) {
     run_kernel(cumulative_extreme_kernels, self.device(), values, indices, self, dim, greatest);
   }
@@ -120,6 +123,15 @@ std::tuple<Tensor, Tensor> nanmedian_dim(const Tensor& self, int64_t dim, bool k
   dim = wrap_dim(dim, self.dim());
   check_has_elements(self, dim, "nanmedian");
   if (self.dim() == 0) return {at::clone(self), at::zeros({}, TensorOptions(kLong).device(self.device()))};
+  if (self.is_cpu()) {
+    DimVector shape(self.sizes());
+    shape[dim] = 1;
+    const Tensor values = at::detail::empty(shape, self.dtype(), self.device());
+    const Tensor indices = at::detail::empty(shape, kLong, self.device());
+    if (values.numel() > 0) cpu::find_nanmedian(values, indices, at::detach(self), dim);
+    const Tensor found = is_differentiated(self) ? at::gather(self, dim, indices) : values;
+    return {squeezed(found, dim, keepdim), squeezed(indices, dim, keepdim)};
+  }
   // NaN come last: the middle is that of the others.
   const auto [values, indices] = at::sort(self, dim);
   const Tensor numbers = at::sum(at::eq(self, self).to(kLong), {dim}, /*keepdim=*/true);

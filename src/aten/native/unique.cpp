@@ -91,8 +91,15 @@ Groups group_rows(const Tensor& matrix) {
   return groups;
 }
 
+// The first `count` elements of a vector that was made for more; what lies behind them is given back if it is much.
+Tensor shortened(const Tensor& values, int64_t count) {
+  if (2 * count < values.numel()) return at::narrow(values, 0, 0, count).clone();
+  return at::detail::make_view(values, {count}, {1}, 0);
+}
+
 // The first elements of the runs of equal ones in a dense vector on the CPU, the run of each element, in the shape
-// `sizes`, and how long each is; empty vectors for what is not asked for.
+// `sizes`, and how long each is; empty vectors for what is not asked for. Loops without branches, which would often be
+// foreseen wrongly: what no run begins with is written over.
 std::tuple<Tensor, Tensor, Tensor> runs(const Tensor& values, IntArrayRef sizes, bool return_inverse,
                                         bool return_counts) {
   const int64_t count = values.numel();
@@ -103,30 +110,62 @@ std::tuple<Tensor, Tensor, Tensor> runs(const Tensor& values, IntArrayRef sizes,
   int64_t found = 0;
   dispatch_ordered_types(values.dtype(), "unique", [&](auto type) {
     using scalar_t = typename decltype(type)::type;
-    const scalar_t* from = values.data_ptr<scalar_t>();
-    scalar_t* to = firsts.data_ptr<scalar_t>();
-    int64_t unused = 0;  // what nobody asks for is written here
-    int64_t* const run_of = return_inverse ? inverse.data_ptr<int64_t>() : &unused;
-    int64_t* const end_of = return_counts ? ends.data_ptr<int64_t>() : &unused;
-    const int64_t step_of_runs = return_inverse ? 1 : 0;
-    const int64_t step_of_ends = return_counts ? 1 : 0;
-    // Without a branch, which would often be foreseen wrongly: what no run begins with is written over.
+    const scalar_t* const from = values.data_ptr<scalar_t>();
+    scalar_t* const to = firsts.data_ptr<scalar_t>();
     int64_t run = 0;
-    scalar_t last = to[0] = from[0];
-    run_of[0] = end_of[0] = 0;
-    end_of[step_of_ends] = 1;
-    for (int64_t i = 1; i < count; ++i) {
-      const scalar_t value = from[i];
-      to[run + 1] = value;
-      run += value != last;
-      last = value;
-      run_of[i * step_of_runs] = run;
-      end_of[(run + 1) * step_of_ends] = i + 1;
-    }
+    const auto find_runs = [&](const auto& tell) {
+      scalar_t last = to[0] = from[0];
+      for (int64_t i = 1; i < count; ++i) {
+        const scalar_t value = from[i];
+        to[run + 1] = value;
+        run += value != last;
+        last = value;
+        tell(i);
+      }
+    };
+    int64_t* const run_of = inverse.data_ptr<int64_t>();
+    int64_t* const end_of = ends.data_ptr<int64_t>();
+    if (return_inverse) run_of[0] = 0;
+    if (return_counts) end_of[0] = 0, end_of[1] = 1;
+    const auto tell_run = [&](int64_t i) { run_of[i] = run; };
+    const auto tell_end = [&](int64_t i) { end_of[run + 1] = i + 1; };
+    if (return_inverse && return_counts) find_runs([&](int64_t i) { tell_run(i), tell_end(i); });
+    else if (return_inverse) find_runs(tell_run);
+    else if (return_counts) find_runs(tell_end);
+    else find_runs([](int64_t) {});
     found = run + 1;
+    for (int64_t i = 0; return_counts && i < found; ++i) end_of[i] = end_of[i + 1] - end_of[i];  // from ends lengths
   });
-  return {at::narrow(firsts, 0, 0, found).clone(), inverse,
-          return_counts ? at::diff(at::narrow(ends, 0, 0, found + 1)) : ends};
+  return {shortened(firsts, found), inverse, return_counts ? shortened(ends, found) : ends};
+}
+
+// Of types of one byte each value is counted, in its order.
+std::tuple<Tensor, Tensor, Tensor> unique_bytes(const Tensor& self, bool return_inverse, bool return_counts) {
+  constexpr int64_t kValues = 256;
+  constexpr int64_t kTables = 4;  // neighbours are often alike
+  const Tensor dense = at::detail::to_contiguous(at::detach(self));
+  const int64_t count = dense.numel();
+  const auto* const from = static_cast<const uint8_t*>(dense.data_ptr());
+  const uint8_t flip = self.dtype() == kChar ? 0x80 : 0;  // from the order of signed bytes to that of unsigned ones
+  int64_t tables[kTables][kValues] = {};
+  for (int64_t i = 0; i < count; ++i) ++tables[i % kTables][from[i] ^ flip];
+  std::vector<int64_t> counts;
+  Tensor values = at::detail::empty({kValues}, self.options());
+  int64_t group_of[kValues];
+  for (int64_t value = 0; value < kValues; ++value) {
+    const int64_t number = tables[0][value] + tables[1][value] + tables[2][value] + tables[3][value];
+    group_of[value ^ flip] = static_cast<int64_t>(counts.size());
+    if (number == 0) continue;
+    static_cast<uint8_t*>(values.data_ptr())[counts.size()] = static_cast<uint8_t>(value ^ flip);
+    counts.push_back(number);
+  }
+  const Tensor inverse = at::detail::empty(return_inverse ? self.sizes() : IntArrayRef({0}), kLong, kCPU);
+  if (return_inverse) {
+    int64_t* const groups = inverse.data_ptr<int64_t>();
+    for (int64_t i = 0; i < count; ++i) groups[i] = group_of[from[i]];
+  }
+  return {at::narrow(values, 0, 0, static_cast<int64_t>(counts.size())).clone(), inverse,
+          return_counts ? to_tensor(counts) : at::empty({0}, TensorOptions(kLong))};
 }
 
 }  // namespace
@@ -135,6 +174,7 @@ std::tuple<Tensor, Tensor, Tensor> runs(const Tensor& values, IntArrayRef sizes,
 std::tuple<Tensor, Tensor, Tensor> _unique2(const Tensor& self, bool /*sorted*/, bool return_inverse,
                                             bool return_counts) {
   TORCH_CHECK_NOT_IMPLEMENTED(!self.is_complex(), "\"unique\" not implemented for '", self.dtype(), "'");
+  if (self.is_cpu() && self.element_size() == 1) return unique_bytes(self, return_inverse, return_counts);
   const auto [sorted, order] = at::sort(at::reshape(self, {self.numel()}));
   const Groups groups = group_elements(sorted, order);
   const TensorOptions options = TensorOptions(kLong).device(self.device());
@@ -194,27 +234,43 @@ Tensor bincount(const Tensor& self, const Tensor& weights, int64_t minlength) {
                               "\"bincount_cpu\" not implemented for '", self.dtype(), "'");
   TORCH_CHECK(!weights.defined() || (weights.dim() == 1 && weights.sizes()[0] == self.sizes()[0]),
               "weights should be 1-d and have the same length as input");
-  const Tensor numbers = at::detail::to_contiguous(at::detail::to_dtype(self, kLong).to(Device(kCPU)));
-  const int64_t* number = numbers.data_ptr<int64_t>();
+  const Tensor numbers = at::detail::to_contiguous(self.to(Device(kCPU)));
+  const int64_t count = numbers.numel();
+  // body(numbers) in their own type
+  const auto with_numbers = [&](auto&& body) {
+    dispatch_integral_types(numbers.dtype(), "bincount_cpu", [&](auto type) {
+      body(numbers.data_ptr<typename decltype(type)::type>());
+    });
+  };
   int64_t size = minlength;
-  if (numbers.numel() > 0) {
-    const auto [least, greatest] = at::aminmax(numbers);
-    TORCH_CHECK(least.item<int64_t>() >= 0, "bincount only supports 1-d non-negative integral inputs.");
-    size = std::max(size, greatest.item<int64_t>() + 1);
-  }
+  with_numbers([&](const auto* number) {
+    if (count == 0) return;
+    auto least = number[0];
+    auto greatest = number[0];
+    for (int64_t i = 1; i < count; ++i) {
+      least = std::min(least, number[i]);
+      greatest = std::max(greatest, number[i]);
+    }
+    TORCH_CHECK(least >= 0, "bincount only supports 1-d non-negative integral inputs.");
+    size = std::max(size, int64_t{greatest} + 1);
+  });
   // Weights of float32 are summed in float32, all others in float64.
   const ScalarType dtype = !weights.defined() ? kLong : weights.dtype() == kFloat ? kFloat : kDouble;
   const Tensor result = at::zeros({size}, TensorOptions(dtype));
   if (!weights.defined()) {
     int64_t* counts = result.data_ptr<int64_t>();
-    for (int64_t i = 0; i < numbers.numel(); ++i) ++counts[number[i]];
+    with_numbers([&](const auto* number) {
+      for (int64_t i = 0; i < count; ++i) ++counts[number[i]];
+    });
   } else {
     const Tensor local = at::detail::to_contiguous(at::detail::to_dtype(at::detach(weights), dtype).to(Device(kCPU)));
     dispatch_floating_types(dtype, "bincount", [&](auto type) {
       using scalar_t = typename decltype(type)::type;
       scalar_t* sums = result.data_ptr<scalar_t>();
       const scalar_t* weight = local.data_ptr<scalar_t>();
-      for (int64_t i = 0; i < numbers.numel(); ++i) sums[number[i]] += weight[i];
+      with_numbers([&](const auto* number) {
+        for (int64_t i = 0; i < count; ++i) sums[number[i]] += weight[i];
+      });
     });
   }
   return result.to(self.device());

@@ -14,5 +14,7 @@ void half_square_slope(c10::DeviceType, TensorIterator& iter, double bound);
 
 // What would stand at `place` along `dim` if that were sorted, of equal elements the first one, and where it stands.
 void select_in_order(const Tensor& values, const Tensor& indices, const Tensor& self, int64_t dim, int64_t place);
+// The lower one of the two in the middle of what is not NaN; of nothing else, the first NaN.
+void find_nanmedian(const Tensor& values, const Tensor& indices, const Tensor& self, int64_t dim);
 
 }  // namespace at::native::cpu

@@ -14,12 +14,12 @@
 
 #include <aten/native/cpu/Loops-inl.h>
 #include <aten/native/cpu/ReducePlan.h>
+#include <aten/native/cpu/ReducedElements-inl.h>
 
 #include <hwy/highway.h>
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <type_traits>
 #include <vector>
 
@@ -31,8 +31,11 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 // Elements of a row that are added up before the tree begins, with vectors of 64 bytes: 16 floats per accumulator.
 constexpr int64_t kRunBlock = 1024;
-// Columns that are reduced side by side; rows that make one partial result, in groups of groups.
+// Columns that are reduced side by side, 2 KiB of them where 256 are less; rows that make one partial result, in groups
+// of groups.
 constexpr int64_t kColumnBlock = 256;
+template <typename T>
+constexpr int64_t kColumnsOf = std::max<int64_t>(kColumnBlock, 2048 / sizeof(T));
 constexpr int64_t kNarrow = 128;  // fewer columns than half of this are widened
 constexpr int64_t kRowGroup = 16;
 constexpr int64_t kRowSection = 256;
@@ -42,18 +45,24 @@ constexpr int64_t kPlainRow = 256;
 // Length of the parts that a long row is given out in.
 constexpr int64_t kRunChunk = 65536;
 
-// What is worth loops of its own: sums and extremes of floating numbers.
-template <typename Op, typename T>
-constexpr bool kIsFrequent = std::is_floating_point_v<T> && Op::identity() != T(1);
+// Rows that are converted before they are added up.
+constexpr int64_t kConvertedRows = 4;
 
-// What reads float16 and bfloat16 without a conversion in between.
+// What reads float16 and bfloat16 without a conversion in between: sums and extremes.
 template <typename Op, typename T>
-constexpr bool kWidens = std::is_same_v<T, float> && kIsFrequent<Op, T>;
+constexpr bool kWidens = std::is_same_v<T, float> && Op::identity() != T(1);
+
+// What is as good in whatever order it is computed: all but sums that are rounded.
+template <typename Op, typename T>
+constexpr bool kIsOrderFree = std::is_integral_v<T> || !Op::kIsSum;
 
 // The last step. The mean of nothing is NaN.
 template <typename T>
 T finish(const ReducePlan& plan, T total) {
-  if constexpr (std::is_floating_point_v<T> || c10::is_complex_v<T>) {
+  if constexpr (c10::is_complex_v<T>) {
+    const auto number = static_cast<Lane<T>>(plan.count);
+    if (plan.mean) return {total.real() / number, total.imag() / number};
+  } else if constexpr (std::is_floating_point_v<T>) {
     if (plan.mean) return total / static_cast<T>(plan.count);
   }
   return total;
@@ -61,7 +70,7 @@ T finish(const ReducePlan& plan, T total) {
 
 template <typename T>
 HWY_ATTR void finish_all(const ReducePlan& plan, const T* totals, int64_t count, char* out, int64_t step) {
-  if (step != sizeof(T)) {
+  if (step != sizeof(T) || c10::is_complex_v<T>) {
     for (int64_t i = 0; i < count; ++i) *reinterpret_cast<T*>(out + i * step) = finish(plan, totals[i]);
     return;
   }
@@ -77,57 +86,6 @@ HWY_ATTR void finish_all(const ReducePlan& plan, const T* totals, int64_t count,
   std::copy_n(totals, count, dense);
 }
 
-// What is read: elements `step` bytes apart, brought side by side and to T in parts of a block at most.
-template <typename T>
-struct Elements {
-  const char* from;
-  int64_t step;
-  const Conversion* conversion;  // null: they are T in memory
-  ElementMap map;
-  ScalarType widened = ScalarType::Undefined;  // in memory, where T is float
-
-  // Elements that are widened on their way into registers; null: they are not such.
-  template <typename Half>
-  const Half* halves() const {
-    constexpr ScalarType dtype = c10::CppTypeToScalarType<Half>::value;
-    const bool are_such = widened == dtype && step == sizeof(Half) && map == ElementMap::none;
-    return are_such ? reinterpret_cast<const Half*>(from) : nullptr;
-  }
-
-  HWY_ATTR const T* read(int64_t count, T* buffer) const {
-    const T* found = buffer;
-    if (conversion) (*conversion)(reinterpret_cast<char*>(buffer), sizeof(T), from, step, count);
-    else found = collect(from, step, count, buffer);
-    if (map == ElementMap::none) return found;
-    map_elements(found, count, buffer);
-    return buffer;
-  }
-  Elements from_place(int64_t place) const { return {from + place * step, step, conversion, map, widened}; }
-
- private:
-  HWY_ATTR void map_elements(const T* values, int64_t count, T* mapped) const {
-    if constexpr (std::is_floating_point_v<T>) {
-      switch (map) {
-        case ElementMap::square:
-          TORCH_INDEPENDENT
-          for (int64_t i = 0; i < count; ++i) mapped[i] = values[i] * values[i];
-          break;
-        case ElementMap::magnitude:
-          TORCH_INDEPENDENT
-          for (int64_t i = 0; i < count; ++i) mapped[i] = std::fabs(values[i]);
-          break;
-        default:  // numbers
-          TORCH_INDEPENDENT
-          for (int64_t i = 0; i < count; ++i) mapped[i] = values[i] == values[i] ? values[i] : T(0);
-      }
-    }
-  }
-};
-template <typename T>
-Elements<T> elements_at(const ReducePlan& plan, int64_t offset, int64_t step) {
-  return {plan.in + offset, step, plan.conversion ? &*plan.conversion : nullptr, plan.map, plan.widened};
-}
-
 // Memory for elements that is not filled first, as arrays of complex numbers would be.
 template <typename T, int64_t kCount>
 struct Scratch {
@@ -136,26 +94,43 @@ struct Scratch {
   HWY_ALIGN unsigned char bytes[kCount * sizeof(T)];
 };
 
-// The lower half with the upper one, until one lane is left.
-template <typename Op, size_t kLanes, typename D, typename V>
-HWY_ATTR hn::TFromD<D> combine_lanes_of([[maybe_unused]] D d, V values) {
+// The lower half with the upper one, until one number is left.
+template <typename Op, typename T, size_t kLanes, typename D, typename V>
+HWY_ATTR T combine_lanes_of([[maybe_unused]] D d, V values) {
 #if HWY_TARGET == HWY_SCALAR
   return hn::GetLane(values);
 #else
-  if constexpr (kLanes == 1) {
-    return hn::GetLane(values);
+  if constexpr (kLanes == kLanesOf<T>) {
+    if constexpr (kLanes == 1) {
+      return hn::GetLane(values);
+    } else {
+      HWY_ALIGN hn::TFromD<D> parts[hn::MaxLanes(d)];
+      hn::Store(values, d, parts);
+      return {parts[0], parts[1]};
+    }
   } else if constexpr (kLanes * sizeof(hn::TFromD<D>) > 16) {
     const hn::Half<D> half;
-    return combine_lanes_of<Op, kLanes / 2>(
+    return combine_lanes_of<Op, T, kLanes / 2>(
         half, Op::step(half, hn::LowerHalf(half, values), hn::UpperHalf(half, values)));
   } else {
-    return combine_lanes_of<Op, kLanes / 2>(d, Op::step(d, values, hn::ShiftRightLanes<kLanes / 2>(d, values)));
+    return combine_lanes_of<Op, T, kLanes / 2>(d, Op::step(d, values, hn::ShiftRightLanes<kLanes / 2>(d, values)));
   }
 #endif
 }
-template <typename Op, typename D, typename V>
-HWY_ATTR hn::TFromD<D> combine_lanes(D d, V values) {
-  return combine_lanes_of<Op, hn::MaxLanes(d)>(d, values);
+template <typename Op, typename T, typename D, typename V>
+HWY_ATTR T combine_lanes(D d, V values) {
+  return combine_lanes_of<Op, T, hn::MaxLanes(d)>(d, values);
+}
+
+// A vector of what changes nothing.
+template <typename Op, typename T, typename D>
+HWY_INLINE HWY_ATTR hn::Vec<D> set_identity(D d) {
+  if constexpr (c10::is_complex_v<T>) {
+    constexpr T identity = Op::identity();
+    return hn::OddEven(hn::Set(d, identity.imag()), hn::Set(d, identity.real()));
+  } else {
+    return hn::Set(d, Op::identity());
+  }
 }
 
 // The last elements of a block, and then zeros.
@@ -166,38 +141,44 @@ HWY_INLINE HWY_ATTR hn::Vec<D> load_rest(D d, const From* from, int64_t count) {
 }
 
 // Elements that lie side by side, no more than a block of them.
-template <typename Op, typename T, typename From>
+template <typename Op, typename T, ElementMap kMap = ElementMap::none, typename From>
 HWY_ATTR T reduce_block(const From* data, int64_t count) {
   [[maybe_unused]] constexpr int64_t kApart = 8;
   T result = Op::identity();
   int64_t i = 0;
   if constexpr (Op::kVectorised) {
-    const hn::ScalableTag<T> d;
-    const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+    const hn::ScalableTag<Lane<T>> d;
+    const auto width = static_cast<int64_t>(hn::Lanes(d));
+    const int64_t lanes = width / kLanesOf<T>;
     if (count >= lanes) {
-      const auto identity = hn::Set(d, Op::identity());
+      const auto identity = set_identity<Op, T>(d);
+      const auto load = [&](int64_t from) HWY_ATTR {
+        return map_vector<kMap>(d, load_stored(d, lanes_at(data + from)));
+      };
       auto first = identity;
       if (count >= 4 * lanes) {
         auto second = identity;
         auto third = identity;
         auto fourth = identity;
         for (; i + 4 * lanes <= count; i += 4 * lanes) {
-          first = Op::step(d, first, load_stored(d, data + i));
-          second = Op::step(d, second, load_stored(d, data + i + lanes));
-          third = Op::step(d, third, load_stored(d, data + i + 2 * lanes));
-          fourth = Op::step(d, fourth, load_stored(d, data + i + 3 * lanes));
+          first = Op::step(d, first, load(i));
+          second = Op::step(d, second, load(i + lanes));
+          third = Op::step(d, third, load(i + 2 * lanes));
+          fourth = Op::step(d, fourth, load(i + 3 * lanes));
         }
         first = Op::step(d, Op::step(d, first, second), Op::step(d, third, fourth));
       }
-      for (; i + lanes <= count; i += lanes) first = Op::step(d, first, load_stored(d, data + i));
+      for (; i + lanes <= count; i += lanes) first = Op::step(d, first, load(i));
       if constexpr (sizeof(From) >= 4 || std::is_same_v<From, c10::Half>) {  // not all have loads by mask
         if (i < count) {
-          const auto rest = hn::FirstN(d, static_cast<size_t>(count - i));
-          first = Op::step(d, first, hn::IfThenElse(rest, load_rest(d, data + i, count - i), identity));
+          const int64_t rest = (count - i) * kLanesOf<T>;
+          const auto mask = hn::FirstN(d, static_cast<size_t>(rest));
+          const auto values = map_vector<kMap>(d, load_rest(d, lanes_at(data + i), rest));
+          first = Op::step(d, first, hn::IfThenElse(mask, values, identity));
           i = count;
         }
       }
-      result = combine_lanes<Op>(d, first);
+      result = combine_lanes<Op, T>(d, first);
     }
   } else if (count >= 2 * kApart) {  // no operation waits for the one before
     T apart[kApart];
@@ -207,7 +188,7 @@ HWY_ATTR T reduce_block(const From* data, int64_t count) {
     }
     for (const T part : apart) result = Op::combine(result, part);
   }
-  for (; i < count; ++i) result = Op::combine(result, static_cast<T>(data[i]));
+  for (; i < count; ++i) result = Op::combine(result, map_element<kMap>(static_cast<T>(data[i])));
   return result;
 }
 
@@ -217,15 +198,28 @@ HWY_ATTR T reduce_run(const Elements<T>& elements, int64_t count) {
   // Narrower vectors take shorter blocks, so that as few numbers go into an accumulator as with wide ones.
   const auto vector_bytes = static_cast<int64_t>(hn::Lanes(hn::ScalableTag<uint8_t>()));
   const int64_t block = std::min(kRunBlock, kRunBlock * vector_bytes / 64);
+  if (kIsOrderFree<Op, T> && elements.map == ElementMap::none) {
+    if (const auto* data = elements.template in_place<T>()) return reduce_block<Op, T>(data, count);
+  }
   if (count > block) {
     const int64_t half = (count / 2 + block - 1) / block * block;
     const T lower = reduce_run<Op>(elements, half);  // first: memory is read in its order
     return Op::combine(lower, reduce_run<Op>(elements.from_place(half), count - half));
   }
+  const auto reduce_mapped = [&](const auto* data) HWY_ATTR {
+    if constexpr (Op::kIsSum && std::is_floating_point_v<T>) {
+      return with_map(elements.map, [&](auto kind) HWY_ATTR {
+        return reduce_block<Op, T, decltype(kind)::value>(data, count);
+      });
+    } else {
+      return reduce_block<Op, T>(data, count);
+    }
+  };
   if constexpr (kWidens<Op, T>) {
-    if (const auto* halves = elements.template halves<c10::BFloat16>()) return reduce_block<Op, T>(halves, count);
-    if (const auto* halves = elements.template halves<c10::Half>()) return reduce_block<Op, T>(halves, count);
+    if (const auto* data = elements.template in_place<c10::BFloat16>()) return reduce_mapped(data);
+    if (const auto* data = elements.template in_place<c10::Half>()) return reduce_mapped(data);
   }
+  if (const auto* data = elements.template in_place<T>()) return reduce_mapped(data);
   Scratch<T, kRunBlock> buffer;
   return reduce_block<Op, T>(elements.read(count, buffer), count);
 }
@@ -332,27 +326,60 @@ HWY_ATTR void reduce_rows(const ReducePlan& plan) {
       });
 }
 
-// into[i] = combine(into[i], each of from[..][i] in turn)
-template <typename Op, typename T, typename From, int kRows>
-HWY_ATTR void combine_rows(T* HWY_RESTRICT into, const From* const (&from)[kRows], int64_t columns) {
+// into[i] = combine(into[i], each of from[..][i] in turn), with the sums in registers; where `apart` the rows are
+// combined with each other first.
+template <typename Op, typename T, typename From>
+HWY_ATTR void combine_rows(T* HWY_RESTRICT into, const From* const* from, int64_t rows, int64_t columns, bool apart) {
   int64_t i = 0;
   if constexpr (Op::kVectorised) {
-    const hn::ScalableTag<T> d;
-    const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+    const hn::ScalableTag<Lane<T>> d;
+    const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)) / kLanesOf<T>;
+    const auto identity = set_identity<Op, T>(d);
+    const auto load = [&](const From* data) HWY_ATTR { return load_stored(d, lanes_at(data)); };
+    const auto begin = [&](int64_t at) HWY_ATTR { return apart ? identity : hn::LoadU(d, lanes_at(into + at)); };
+    const auto end = [&](int64_t at, auto sums) HWY_ATTR {
+      if (apart) sums = Op::step(d, hn::LoadU(d, lanes_at(into + at)), sums);
+      hn::StoreU(sums, d, reinterpret_cast<Lane<T>*>(into + at));
+    };
+    for (; i + 4 * lanes <= columns; i += 4 * lanes) {
+      auto first = begin(i);
+      auto second = begin(i + lanes);
+      auto third = begin(i + 2 * lanes);
+      auto fourth = begin(i + 3 * lanes);
+      for (int64_t row = 0; row < rows; ++row) {
+        const From* data = from[row] + i;
+        first = Op::step(d, first, load(data));
+        second = Op::step(d, second, load(data + lanes));
+        third = Op::step(d, third, load(data + 2 * lanes));
+        fourth = Op::step(d, fourth, load(data + 3 * lanes));
+      }
+      end(i, first);
+      end(i + lanes, second);
+      end(i + 2 * lanes, third);
+      end(i + 3 * lanes, fourth);
+    }
     for (; i + lanes <= columns; i += lanes) {
-      auto result = hn::LoadU(d, into + i);
-      for (const From* row : from) result = Op::step(d, result, load_stored(d, row + i));
-      hn::StoreU(result, d, into + i);
+      auto result = begin(i);
+      for (int64_t row = 0; row < rows; ++row) result = Op::step(d, result, load(from[row] + i));
+      end(i, result);
     }
   }
+  if (!apart) {
+    for (int64_t row = 0; row < rows; ++row) {
+      const From* HWY_RESTRICT data = from[row];
+      for (int64_t j = i; j < columns; ++j) into[j] = Op::combine(into[j], static_cast<T>(data[j]));
+    }
+    return;
+  }
   for (; i < columns; ++i) {
-    for (const From* row : from) into[i] = Op::combine(into[i], static_cast<T>(row[i]));
+    T result = Op::identity();
+    for (int64_t row = 0; row < rows; ++row) result = Op::combine(result, static_cast<T>(from[row][i]));
+    into[i] = Op::combine(into[i], result);
   }
 }
 template <typename Op, typename T>
 HWY_ATTR void combine_columns(T* into, const T* from, int64_t columns) {
-  const T* const row[] = {from};
-  combine_rows<Op>(into, row, columns);
+  combine_rows<Op>(into, &from, 1, columns, /*apart=*/false);
 }
 
 // The fastest dimension stays: rows are added up side by side.
@@ -360,78 +387,88 @@ template <typename Op, typename T>
 HWY_ATTR void reduce_columns(const ReducePlan& plan) {
   const int64_t columns = plan.kept_sizes[0];
   const int64_t outer = plan.outputs / columns;
-  const int64_t blocks = (columns + kColumnBlock - 1) / kColumnBlock;
+  constexpr int64_t kColumns = kColumnsOf<T>;
+  const int64_t blocks = (columns + kColumns - 1) / kColumns;
   const int64_t chunks = (plan.count + kRowChunk - 1) / kRowChunk;
-  std::vector<T> partial(static_cast<size_t>(chunks * plan.outputs));
-  const int64_t unit_work = std::min(columns, kColumnBlock) * std::min(plan.count, kRowChunk);
+  std::vector<T> partial(static_cast<size_t>(chunks > 1 ? chunks * plan.outputs : 0));
+  const int64_t unit_work = std::min(columns, kColumns) * std::min(plan.count, kRowChunk);
+  const int64_t step = plan.kept_strides[0];
+  const bool is_plain = !plan.conversion && plan.map == ElementMap::none && step == sizeof(T);
   parallel_for(
       0, outer * blocks * chunks, std::max<int64_t>(1, kGrainSize / unit_work),
       [&](int64_t first, int64_t last) {
-        Scratch<T, kColumnBlock> sums_of_group, sums_of_section, collected[4];
+        Scratch<T, kColumns> sums_of_group, sums_of_section, sums_of_all, collected[kConvertedRows];
         T* const group = sums_of_group;
         T* const section = sums_of_section;
         for (int64_t unit = first; unit < last; ++unit) {
           const int64_t chunk = unit % chunks;
-          const int64_t block = unit / chunks % blocks;
+          const int64_t start = unit / chunks % blocks * kColumns;
           const int64_t position = unit / chunks / blocks;
-          const int64_t width = std::min(kColumnBlock, columns - block * kColumnBlock);
+          const int64_t width = std::min(kColumns, columns - start);
           int64_t out_offset;
           int64_t in_offset;
           plan.kept_offsets(position, 1, out_offset, in_offset);
-          in_offset += block * kColumnBlock * plan.kept_strides[0];
-          T* total = partial.data() + chunk * plan.outputs + position * columns + block * kColumnBlock;
+          in_offset += start * step;
+          T* const total = chunks > 1 ? partial.data() + chunk * plan.outputs + position * columns + start
+                                      : static_cast<T*>(sums_of_all);
           std::fill_n(total, width, Op::identity());
           const int64_t end = std::min(plan.count, (chunk + 1) * kRowChunk);
+          const bool are_groups = plan.count > kRowGroup && !kIsOrderFree<Op, T>;
+          // The rows of a group, at once where they need no other place.
           const auto add_rows = [&](int64_t top, int64_t group_end, T* sums) HWY_ATTR {
-            const auto row = [&](int64_t i, T* buffer) HWY_ATTR {
-              return elements_at<T>(plan, in_offset + plan.reduced_offset(i), plan.kept_strides[0]).read(width, buffer);
-            };
-            int64_t i = top;
-            if constexpr (kWidens<Op, T>) {
-              const auto add_halves = [&](auto element) HWY_ATTR {
-                using Half = decltype(element);
-                const auto halves = [&](int64_t j) {
-                  return elements_at<T>(plan, in_offset + plan.reduced_offset(j), plan.kept_strides[0])
-                      .template halves<Half>();
-                };
-                for (; i + 4 <= group_end && halves(i); i += 4) {
-                  const Half* const rows[] = {halves(i), halves(i + 1), halves(i + 2), halves(i + 3)};
-                  combine_rows<Op>(sums, rows, width);
-                }
-              };
-              add_halves(c10::BFloat16());
-              add_halves(c10::Half());
-            }
-            if constexpr (kIsFrequent<Op, T>) {
-              for (; i + 4 <= group_end; i += 4) {  // as many at once as keep the sums in registers
-                const T* const rows[] = {row(i, collected[0]), row(i + 1, collected[1]), row(i + 2, collected[2]),
-                                         row(i + 3, collected[3])};
-                combine_rows<Op>(sums, rows, width);
+            const auto add_in_place = [&](auto element) HWY_ATTR {
+              using Stored = decltype(element);
+              const Stored* rows[kRowGroup];
+              const char* const data = plan.in + in_offset;
+              const int64_t count = group_end - top;
+              for (int64_t i = 0; i < count; ++i) {
+                const int64_t offset =
+                    plan.reduced_sizes.size() == 1 ? (top + i) * plan.reduced_strides[0] : plan.reduced_offset(top + i);
+                rows[i] = reinterpret_cast<const Stored*>(data + offset);
               }
+              combine_rows<Op>(sums, rows, count, width, are_groups);
+            };
+            if (is_plain) return add_in_place(T());
+            if constexpr (kWidens<Op, T>) {
+              const auto elements = elements_at<T>(plan, 0, step);
+              const bool is_mapped = plan.map != ElementMap::none;
+              if (!is_mapped && elements.template in_place<c10::BFloat16>()) return add_in_place(c10::BFloat16());
+              if (!is_mapped && elements.template in_place<c10::Half>()) return add_in_place(c10::Half());
             }
-            for (; i < group_end; ++i) combine_columns<Op>(sums, row(i, collected[0]), width);
+            T* const converted = are_groups ? group : sums;
+            if (are_groups) std::fill_n(group, width, Op::identity());
+            for (int64_t i = top; i < group_end; i += kConvertedRows) {
+              const int64_t count = std::min(kConvertedRows, group_end - i);
+              const T* rows[kConvertedRows];
+              for (int64_t j = 0; j < count; ++j) {
+                rows[j] = elements_at<T>(plan, in_offset + plan.reduced_offset(i + j), step).read(width, collected[j]);
+              }
+              combine_rows<Op>(converted, rows, count, width, /*apart=*/false);
+            }
+            if (are_groups) combine_columns<Op>(sums, group, width);
           };
-          if (plan.count <= kRowGroup) {
-            add_rows(0, end, total);
-            continue;
-          }
-          for (int64_t start = chunk * kRowChunk; start < end; start += kRowSection) {
-            const int64_t section_end = std::min(end, start + kRowSection);
-            std::fill_n(section, width, Op::identity());
-            for (int64_t top = start; top < section_end; top += kRowGroup) {
-              const int64_t group_end = std::min(section_end, top + kRowGroup);
-              std::fill_n(group, width, Op::identity());
-              add_rows(top, group_end, group);
-              combine_columns<Op>(section, group, width);
+          if (!are_groups) {
+            for (int64_t top = chunk * kRowChunk; top < end; top += kRowGroup)
+              add_rows(top, std::min(end, top + kRowGroup), total);
+          } else {
+            for (int64_t first_row = chunk * kRowChunk; first_row < end; first_row += kRowSection) {
+              const int64_t section_end = std::min(end, first_row + kRowSection);
+              std::fill_n(section, width, Op::identity());
+              for (int64_t top = first_row; top < section_end; top += kRowGroup) {
+                add_rows(top, std::min(section_end, top + kRowGroup), section);
+              }
+              combine_columns<Op>(total, section, width);
             }
-            combine_columns<Op>(total, section, width);
           }
+          const int64_t out_step = plan.kept_out_strides[0];
+          if (chunks == 1) finish_all(plan, total, width, plan.out + out_offset + start * out_step, out_step);
         }
       });
-  for (int64_t step = 1; step < chunks; step *= 2) {
-    for (int64_t chunk = 0; chunk + step < chunks; chunk += 2 * step) {
+  if (chunks == 1) return;
+  for (int64_t apart = 1; apart < chunks; apart *= 2) {
+    for (int64_t chunk = 0; chunk + apart < chunks; chunk += 2 * apart) {
       combine_columns<Op>(partial.data() + chunk * plan.outputs,
-                          partial.data() + (chunk + step) * plan.outputs, plan.outputs);
+                          partial.data() + (chunk + apart) * plan.outputs, plan.outputs);
     }
   }
   for (int64_t position = 0; position < outer; ++position) {

@@ -7,6 +7,7 @@
 #define TORCH_REDUCE_OPS_INL_H_
 #endif
 
+#include <c10/util/complex.h>
 #include <hwy/highway.h>
 
 #include <limits>
@@ -18,9 +19,14 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
+// Vectors of complex numbers hold their two parts side by side.
+template <typename T>
+constexpr bool kHasVectors = !c10::is_complex_v<T> || HWY_TARGET != HWY_SCALAR;
+
 template <typename T>
 struct Sum {
-  static constexpr bool kVectorised = true;
+  static constexpr bool kIsSum = true;
+  static constexpr bool kVectorised = kHasVectors<T>;
   static constexpr T identity() { return T(0); }
   static T combine(T a, T b) { return static_cast<T>(a + b); }
   template <typename D, typename V>
@@ -31,11 +37,19 @@ struct Sum {
 
 template <typename T>
 struct Product {
-  static constexpr bool kVectorised = std::is_floating_point_v<T>;
+  static constexpr bool kIsSum = false;
+  static constexpr bool kVectorised = !std::is_integral_v<T> && kHasVectors<T>;
   static constexpr T identity() { return T(1); }
   static T combine(T a, T b) { return static_cast<T>(a * b); }
   template <typename D, typename V>
-  static HWY_ATTR V step(D, V accumulator, V values) {
+  static HWY_ATTR V step([[maybe_unused]] D d, V accumulator, V values) {
+#if HWY_TARGET != HWY_SCALAR
+    if constexpr (c10::is_complex_v<T>) {
+      const auto by_real = hn::Mul(hn::DupEven(accumulator), values);
+      const auto by_imaginary = hn::Mul(hn::DupOdd(accumulator), hn::Reverse2(d, values));
+      return hn::OddEven(hn::Add(by_real, by_imaginary), hn::Sub(by_real, by_imaginary));
+    }
+#endif
     return hn::Mul(accumulator, values);
   }
 };
@@ -44,6 +58,7 @@ struct Product {
 // that takes a step less.
 template <typename T>
 struct Maximum {
+  static constexpr bool kIsSum = false;
   static constexpr bool kVectorised = true;
   static constexpr T identity() {
     return std::is_floating_point_v<T> ? -std::numeric_limits<T>::infinity()
@@ -70,6 +85,7 @@ struct Maximum {
 
 template <typename T>
 struct Minimum {
+  static constexpr bool kIsSum = false;
   static constexpr bool kVectorised = true;
   static constexpr T identity() {
     return std::is_floating_point_v<T> ? std::numeric_limits<T>::infinity() : std::numeric_limits<T>::max();

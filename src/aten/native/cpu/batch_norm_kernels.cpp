@@ -1,4 +1,4 @@
-// Sums over the channels of (N, C, ...) tensors, in double, and affine functions with numbers per channel. The tensors
+// Sums over the channels of (N, C, ...) tensors and affine functions with numbers per channel. The tensors
 // of a call are all contiguous, or all dense with their channels last: then they are matrices of one row per place.
 // With N * C numbers instead of C, the channels of each sample are on their own. float16 and bfloat16 are widened in
 // parts that stay in the first cache; numbers per channel are float32 beside them.
@@ -17,6 +17,7 @@
 #include <hwy/foreach_target.h>
 // After foreach_target.h:
 #include <aten/native/cpu/Loops-inl.h>
+#include <aten/native/cpu/RowSums-inl.h>
 
 HWY_BEFORE_NAMESPACE();
 namespace at::native::cpu {
@@ -45,7 +46,7 @@ struct Channels {
 
 // What is added up, of an element and its channel's mean.
 template <typename T>
-struct Value {
+struct Element {
   const T* values;
   TORCH_SIMD double operator()(int64_t i, double) const { return static_cast<double>(values[i]); }
 };
@@ -75,9 +76,10 @@ TORCH_SIMD double add_line(int64_t count, double mean, Term term) {
     for (int64_t j = 0; j < kSums; ++j) sums[j] += term(i + j, mean);
   }
   for (int64_t j = 0; i < count; ++i, ++j) sums[j] += term(i, mean);
-  double total = 0;
-  for (const double sum : sums) total += sum;
-  return total;
+  for (int64_t half = kSums / 2; half > 0; half /= 2) {
+    for (int64_t j = 0; j < half; ++j) sums[j] += sums[j + half];
+  }
+  return sums[0];
 }
 
 // Adds the terms of rows to the sums of their columns.
@@ -107,7 +109,7 @@ std::vector<double> sum_columns(const Channels& channels, int64_t kinds, const d
   const int64_t count = channels.count;
   const int64_t height = std::max(kSectionHeight, kSectionElements / std::max<int64_t>(1, count));
   const int64_t sections = (channels.elements + height - 1) / height;  // of a sample
-  const int64_t part = std::max<int64_t>(1, kPart / std::max<int64_t>(1, count));
+  const int64_t part = std::max(kSumsHeight, kPart / std::max<int64_t>(1, count));
   std::vector<double> partial(static_cast<size_t>(channels.batch * sections * kinds * count));
   const int64_t grain = std::max<int64_t>(1, kGrainSize / std::max<int64_t>(1, height * count));
   parallel_for(0, channels.batch * sections, grain, [&](int64_t first, int64_t last) {
@@ -127,9 +129,10 @@ std::vector<double> sum_columns(const Channels& channels, int64_t kinds, const d
   });
   std::vector<double> totals(static_cast<size_t>(channels.batch * kinds * count));
   for (int64_t unit = 0; unit < channels.batch * sections; ++unit) {
-    for (int64_t i = 0; i < kinds * count; ++i) {
-      const int64_t kind = i / count;
-      totals[(kind * channels.batch + unit / sections) * count + i % count] += partial[unit * kinds * count + i];
+    for (int64_t kind = 0; kind < kinds; ++kind) {
+      double* const total = totals.data() + (kind * channels.batch + unit / sections) * count;
+      const double* const sums = partial.data() + (unit * kinds + kind) * count;
+      for (int64_t c = 0; c < count; ++c) total[c] += sums[c];
     }
   }
   return totals;
@@ -165,6 +168,82 @@ std::vector<double> sum_channels(const Channels& channels, int64_t kinds, const 
                        : sum_lines(channels, kinds, means, make_reader);
 }
 
+// Whether each channel of each sample is a line that is summed as a row is, in its own type and then in double, as in
+// PyTorch: of groups, and of float16 and bfloat16. All else is summed in double.
+bool are_rows(const Channels& channels, const Tensor& input) {
+  return !channels.last && (channels.apart || c10::is_reduced_floating_type(input.dtype()));
+}
+
+// Lines that are read at once.
+int64_t lines_together(int64_t elements) { return std::max<int64_t>(1, kPart / std::max<int64_t>(1, elements)); }
+
+// body(first, last) for the lines of all samples.
+template <typename Body>
+void for_each_line(const Channels& channels, Body&& body) {
+  const int64_t grain = std::max<int64_t>(1, kGrainSize / std::max<int64_t>(1, channels.elements));
+  parallel_for(0, channels.batch * channels.count, grain, body);
+}
+
+// The mean of each channel, and its squared deviations from it.
+template <typename T>
+void sum_moments_of_rows(const Channels& channels, const Tensor& input, std::vector<double>& middles,
+                         std::vector<double>& squares) {
+  const int64_t elements = channels.elements;
+  const auto n = static_cast<double>(elements);
+  std::vector<double> means(static_cast<size_t>(channels.batch * channels.count));
+  std::vector<double> deviations(means.size());
+  for_each_line(channels, [&](int64_t first, int64_t last) {
+    const int64_t together = lines_together(elements);
+    ConvertedElements<T> values(input, together * elements);
+    for (int64_t top = first; top < last; top += together) {
+      const int64_t lines = std::min(together, last - top);
+      const T* x = values.read(top * elements, lines * elements);
+      for (int64_t line = top; line < top + lines; ++line, x += elements) {
+        means[line] = add_up<T>(elements, Value<T>{x}) / n;
+        deviations[line] = add_up<T>(elements, Square<T>{x, static_cast<T>(means[line])});
+      }
+    }
+  });
+  const auto batch = static_cast<double>(channels.batch);
+  middles.assign(static_cast<size_t>(channels.count), 0);
+  squares.assign(middles.size(), 0);
+  for (size_t line = 0; line < means.size(); ++line) middles[line % middles.size()] += means[line] / batch;
+  for (size_t line = 0; line < means.size(); ++line) {
+    const double drift = means[line] - middles[line % middles.size()];
+    squares[line % middles.size()] += deviations[line] + n * drift * drift;
+  }
+}
+
+// The sum of each channel's gradients, and then that of their products with deviations.
+template <typename T>
+std::vector<double> sum_products_of_rows(const Channels& channels, const Tensor& grad, const Tensor& input,
+                                         const T* means) {
+  const int64_t elements = channels.elements;
+  const int64_t lines = channels.batch * channels.count;
+  std::vector<double> sums(static_cast<size_t>(2 * lines));
+  for_each_line(channels, [&](int64_t first, int64_t last) {
+    const int64_t together = lines_together(elements);
+    ConvertedElements<T> gradients(grad, together * elements);
+    ConvertedElements<T> values(input, together * elements);
+    for (int64_t top = first; top < last; top += together) {
+      const int64_t bottom = std::min(last, top + together);
+      const T* g = gradients.read(top * elements, (bottom - top) * elements);
+      const T* x = values.read(top * elements, (bottom - top) * elements);
+      for (int64_t line = top; line < bottom; ++line, g += elements, x += elements) {
+        const T mean = means[line % channels.count];
+        sums[line] = add_up<T>(elements, Weighted<T, false>{g, nullptr, x, mean});
+        sums[lines + line] = add_up<T>(elements, Weighted<T, true>{g, nullptr, x, mean});
+      }
+    }
+  });
+  std::vector<double> totals(static_cast<size_t>(2 * channels.count));
+  for (int64_t line = 0; line < lines; ++line) {
+    totals[line % channels.count] += sums[line];
+    totals[channels.count + line % channels.count] += sums[lines + line];
+  }
+  return totals;
+}
+
 void ChannelMomentsImpl(const Tensor& mean, const Tensor& variance, const Tensor& input) {
   const Channels channels(input, mean);
   const int64_t numbers = mean.numel();
@@ -182,10 +261,12 @@ void ChannelMomentsImpl(const Tensor& mean, const Tensor& variance, const Tensor
     };
     const std::vector<double> zeros(static_cast<size_t>(numbers));
     std::vector<double> middles, squares;
-    if (c10::is_reduced_floating_type(input.dtype())) {
+    if (are_rows(channels, input)) {
+      sum_moments_of_rows<T>(channels, input, middles, squares);
+    } else if (c10::is_reduced_floating_type(input.dtype())) {
       // Squares of so few bits are exact in double: one pass.
       const std::vector<double> sums = sums_of(2, zeros, [](auto& add, const T* values) {
-        add(0, Value<T>{values});
+        add(0, Element<T>{values});
         add(1, SquaredDeviation<T>{values});
       });
       middles.assign(sums.begin(), sums.begin() + numbers);
@@ -196,7 +277,7 @@ void ChannelMomentsImpl(const Tensor& mean, const Tensor& variance, const Tensor
       }
       for (double& middle : middles) middle /= n;
     } else {
-      middles = sums_of(1, zeros, [](auto& add, const T* values) { add(0, Value<T>{values}); });
+      middles = sums_of(1, zeros, [](auto& add, const T* values) { add(0, Element<T>{values}); });
       for (double& middle : middles) middle /= n;
       squares = sums_of(1, middles, [](auto& add, const T* values) { add(0, SquaredDeviation<T>{values}); });
     }
@@ -214,14 +295,17 @@ void ChannelProductsImpl(const Tensor& sum, const Tensor& product, const Tensor&
   dispatch_floating_types(mean.dtype(), "batch_norm_backward", [&](auto type) {
     using T = typename decltype(type)::type;
     const std::vector<double> means(mean.data_ptr<T>(), mean.data_ptr<T>() + numbers);
-    const std::vector<double> sums = sum_channels(channels, 2, means.data(), [&](int64_t buffered) {
+    const auto make_reader = [&](int64_t buffered) {
       return [gradients = ConvertedElements<T>(grad, buffered), values = ConvertedElements<T>(input, buffered)](
                  int64_t begin, int64_t count, auto add) mutable {
         const T* g = gradients.read(begin, count);
-        add(0, Value<T>{g});
+        add(0, Element<T>{g});
         add(1, ProductWithDeviation<T>{g, values.read(begin, count)});
       };
-    });
+    };
+    const std::vector<double> sums = are_rows(channels, input)
+                                         ? sum_products_of_rows<T>(channels, grad, input, mean.data_ptr<T>())
+                                         : sum_channels(channels, 2, means.data(), make_reader);
     std::transform(sums.begin(), sums.begin() + numbers, sum.data_ptr<T>(), [](double x) { return static_cast<T>(x); });
     std::transform(sums.begin() + numbers, sums.end(), product.data_ptr<T>(),
                    [](double x) { return static_cast<T>(x); });
@@ -263,7 +347,7 @@ void ChannelAffineImpl(const Tensor& out, const Tensor& input, const Tensor& sca
     const int64_t width = channels.last ? channels.count : channels.elements;
     const int64_t lines = channels.last ? channels.elements : channels.count;  // of a sample
     const int64_t part = std::max<int64_t>(1, kPart / std::max<int64_t>(1, width));
-    const int64_t buffered = channels.last ? part * width : std::min(kPart, width);
+    const int64_t buffered = channels.last || width <= kPart ? part * width : kPart;
     const int64_t grain = std::max<int64_t>(1, kGrainSize / std::max<int64_t>(1, width));
     parallel_for(0, channels.batch * lines, grain, [&](int64_t first, int64_t last) {
       ConvertedElements<T> inputs(input, buffered);
@@ -283,6 +367,20 @@ void ChannelAffineImpl(const Tensor& out, const Tensor& input, const Tensor& sca
           }
           results.finish(line * width, rows * width);
           line += rows;
+          continue;
+        }
+        if (width <= kPart) {
+          const int64_t count = std::min(part, last - line);
+          const T* x = inputs.read(line * width, count * width);
+          const T* y = has_other ? others.read(line * width, count * width) : nullptr;
+          T* to = results.start(line * width);
+          for (int64_t i = 0; i < count; ++i) {
+            const int64_t channel = (line + i) % lines;
+            affine_line(to + i * width, x + i * width, scales[channel], y ? y + i * width : nullptr,
+                        has_other ? other_scales[channel] : T(0), shifts[channel], width);
+          }
+          results.finish(line * width, count * width);
+          line += count;
           continue;
         }
         const int64_t channel = line % lines;

@@ -1,11 +1,10 @@
-// Functions and sums of complex numbers; arithmetic has a file of its own.
+// Functions of complex numbers, and what makes them of real ones; arithmetic has a file of its own.
 
 #include <aten/Dispatch.h>
 #include <aten/Kernels.h>
 #include <aten/native/ComplexFormulas.h>
 #include <aten/native/cpu/ComplexKernels.h>
 #include <aten/native/cpu/Loops-inl.h>
-#include <aten/native/cpu/Reduce-inl.h>
 
 #include <cmath>
 #include <complex>
@@ -58,48 +57,6 @@ void complex_pow_scalar(TensorIterator& iter, const Scalar& exponent) {
     if (exponent.equal(0.5)) return run_unary<T, T>(iter, [](T z) { return sqrt_of(z); }, kComplexGrain);
     const T power = exponent.to<T>();
     run_unary<T, T>(iter, [power](T z) { return pow_of(z, power); }, kComplexGrain);
-  });
-}
-
-// ---------------------------------------------------------------- sums
-
-namespace {
-
-template <typename T>
-struct ComplexSum {
-  static constexpr bool kVectorised = false;
-  static constexpr T identity() { return T(); }
-  static T combine(T a, T b) { return a + b; }
-};
-template <typename T>
-struct ComplexProduct {
-  static constexpr bool kVectorised = false;
-  static constexpr T identity() { return T(1); }
-  static T combine(T a, T b) { return a * b; }
-};
-
-}  // namespace
-
-void complex_sum(TensorIterator& iter) {
-  dispatch_complex(iter, "sum_cpu", [&](auto zero) {
-    using T = decltype(zero);
-    reduce<ComplexSum<T>, T>(ReducePlan(iter));
-  });
-}
-
-void complex_mean(TensorIterator& iter) {
-  dispatch_complex(iter, "mean_cpu", [&](auto zero) {
-    using T = decltype(zero);
-    ReducePlan plan(iter);
-    plan.mean = true;
-    reduce<ComplexSum<T>, T>(plan);
-  });
-}
-
-void complex_prod(TensorIterator& iter) {
-  dispatch_complex(iter, "prod_cpu", [&](auto zero) {
-    using T = decltype(zero);
-    reduce<ComplexProduct<T>, T>(ReducePlan(iter));
   });
 }
 

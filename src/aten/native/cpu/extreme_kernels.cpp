@@ -113,7 +113,7 @@ void extreme_dim(const Tensor& values, const Tensor& indices, const Tensor& self
   int64_t inner = 1;
   for (int64_t i = 0; i < dim; ++i) outer *= self.sizes()[i];
   for (int64_t i = dim + 1; i < self.dim(); ++i) inner *= self.sizes()[i];
-  constexpr int64_t kFewColumns = 8;  // fewer are brought into rows: side by side they fill no vectors
+  constexpr int64_t kFewColumns = 16;  // fewer are brought into rows: side by side they fill no vectors
   Tensor dense = self;
   const bool has_few_columns = inner > 1 && inner < kFewColumns && size > inner;
   if (has_few_columns || !self.is_contiguous()) {

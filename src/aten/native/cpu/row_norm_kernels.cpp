@@ -14,77 +14,13 @@
 #include <hwy/foreach_target.h>
 // After foreach_target.h:
 #include <aten/native/cpu/Loops-inl.h>
+#include <aten/native/cpu/RowSums-inl.h>
 
 HWY_BEFORE_NAMESPACE();
 namespace at::native::cpu {
 namespace HWY_NAMESPACE {
 
-namespace hn = hwy::HWY_NAMESPACE;
-
-constexpr int64_t kBlock = 4096;  // elements whose sum is made in T before it goes into a double
-
-// The sum of term(d, i) over vectors and of term(i) over what is left of [0, count).
-template <typename T, typename Term>
-HWY_ATTR double add_up(int64_t count, const Term& term) {
-  const hn::ScalableTag<T> d;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  double total = 0;
-  for (int64_t begin = 0; begin < count; begin += kBlock) {
-    const int64_t end = std::min(count, begin + kBlock);
-    auto a = hn::Zero(d);
-    auto b = a;
-    auto c = a;
-    auto e = a;
-    int64_t i = begin;
-    for (; i + 4 * lanes <= end; i += 4 * lanes) {
-      a = hn::Add(a, term(d, i));
-      b = hn::Add(b, term(d, i + lanes));
-      c = hn::Add(c, term(d, i + 2 * lanes));
-      e = hn::Add(e, term(d, i + 3 * lanes));
-    }
-    for (; i + lanes <= end; i += lanes) a = hn::Add(a, term(d, i));
-    total += static_cast<double>(hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(a, b), hn::Add(c, e)))));
-    for (; i < end; ++i) total += static_cast<double>(term(i));
-  }
-  return total;
-}
-
-template <typename T>
-struct Value {
-  const T* x;
-  template <typename D>
-  HWY_ATTR hn::Vec<D> operator()(D d, int64_t i) const { return hn::LoadU(d, x + i); }
-  HWY_ATTR T operator()(int64_t i) const { return x[i]; }
-};
-template <typename T>
-struct Square {
-  const T* x;
-  T mean;
-  template <typename D>
-  HWY_ATTR hn::Vec<D> operator()(D d, int64_t i) const {
-    const auto deviation = hn::Sub(hn::LoadU(d, x + i), hn::Set(d, mean));
-    return hn::Mul(deviation, deviation);
-  }
-  HWY_ATTR T operator()(int64_t i) const { return (x[i] - mean) * (x[i] - mean); }
-};
-// gradient * weight, and that times the deviation of x.
-template <typename T, bool kDeviation>
-struct Weighted {
-  const T* gradient;
-  const T* weight;  // null: 1
-  const T* x;
-  T mean;
-  template <typename D>
-  HWY_ATTR hn::Vec<D> operator()(D d, int64_t i) const {
-    auto value = hn::LoadU(d, gradient + i);
-    if (weight) value = hn::Mul(value, hn::LoadU(d, weight + i));
-    return kDeviation ? hn::Mul(value, hn::Sub(hn::LoadU(d, x + i), hn::Set(d, mean))) : value;
-  }
-  HWY_ATTR T operator()(int64_t i) const {
-    const T value = weight ? gradient[i] * weight[i] : gradient[i];
-    return kDeviation ? value * (x[i] - mean) : value;
-  }
-};
+constexpr int64_t kTogether = 1024;  // elements of short rows that are read at once
 
 template <typename T>
 TORCH_SIMD void write_row(T* out, const T* x, T mean, T scale, const T* weight, const T* bias, int64_t width) {
@@ -117,6 +53,7 @@ const T* elements(const Tensor& tensor) {
   return tensor.defined() ? tensor.data_ptr<T>() : nullptr;
 }
 
+int64_t rows_together(int64_t width) { return std::max<int64_t>(1, kTogether / std::max<int64_t>(1, width)); }
 int64_t grain(int64_t width) { return std::max<int64_t>(1, kGrainSize / std::max<int64_t>(1, width)); }
 
 void NormalizeRowsImpl(const Tensor& out, const Tensor& mean, const Tensor& scale, const Tensor& input,
@@ -130,17 +67,23 @@ void NormalizeRowsImpl(const Tensor& out, const Tensor& mean, const Tensor& scal
     const T* weights = elements<T>(weight);
     const T* biases = elements<T>(bias);
     parallel_for(0, rows, grain(width), [&](int64_t first, int64_t last) {
-      ConvertedElements<T> values(input, width);
-      ConvertedElements<T> results(out, width);
+      const int64_t together = rows_together(width);
+      ConvertedElements<T> values(input, together * width);
+      ConvertedElements<T> results(out, together * width);
       const auto n = static_cast<double>(width);
-      for (int64_t row = first; row < last; ++row) {
-        const T* x = values.read(row * width, width);
+      const auto normalize = [&](int64_t row, T* to, const T* x) HWY_ATTR {
         const T middle = centered ? static_cast<T>(add_up<T>(width, Value<T>{x}) / n) : T(0);
         const double square = add_up<T>(width, Square<T>{x, middle}) / n;
         means[row] = middle;
         scales[row] = static_cast<T>(1 / std::sqrt(square + eps));
-        write_row(results.start(row * width), x, middle, scales[row], weights, biases, width);
-        results.finish(row * width, width);
+        write_row(to, x, middle, scales[row], weights, biases, width);
+      };
+      for (int64_t top = first; top < last; top += together) {
+        const int64_t count = std::min(together, last - top);
+        const T* x = values.read(top * width, count * width);
+        T* to = results.start(top * width);
+        for (int64_t i = 0; i < count; ++i) normalize(top + i, to + i * width, x + i * width);
+        results.finish(top * width, count * width);
       }
     });
   });
@@ -156,19 +99,26 @@ void NormalizeRowsGradientImpl(const Tensor& out, const Tensor& grad, const Tens
     const T* scales = scale.data_ptr<T>();
     const T* weights = elements<T>(weight);
     parallel_for(0, rows, grain(width), [&](int64_t first, int64_t last) {
-      ConvertedElements<T> gradients(grad, width);
-      ConvertedElements<T> values(input, width);
-      ConvertedElements<T> results(out, width);
+      const int64_t together = rows_together(width);
+      ConvertedElements<T> gradients(grad, together * width);
+      ConvertedElements<T> values(input, together * width);
+      ConvertedElements<T> results(out, together * width);
       const auto n = static_cast<double>(width);
-      for (int64_t row = first; row < last; ++row) {
-        const T* g = gradients.read(row * width, width);
-        const T* x = values.read(row * width, width);
+      const auto differentiate = [&](int64_t row, T* to, const T* g, const T* x) HWY_ATTR {
         const auto factor = static_cast<double>(scales[row]);
         const double sum = centered ? add_up<T>(width, Weighted<T, false>{g, weights, x, means[row]}) : 0;
         const double product = add_up<T>(width, Weighted<T, true>{g, weights, x, means[row]});
-        write_gradient(results.start(row * width), g, weights, x, means[row], scales[row],
+        write_gradient(to, g, weights, x, means[row], scales[row],
                        static_cast<T>(factor * factor * factor * product / n), static_cast<T>(factor * sum / n), width);
-        results.finish(row * width, width);
+      };
+      for (int64_t top = first; top < last; top += together) {
+        const int64_t count = std::min(together, last - top);
+        const T* g = gradients.read(top * width, count * width);
+        const T* x = values.read(top * width, count * width);
+        T* to = results.start(top * width);
+        for (int64_t i = 0; i < count; ++i)
+          differentiate(top + i, to + i * width, g + i * width, x + i * width);
+        results.finish(top * width, count * width);
       }
     });
   });
@@ -193,18 +143,24 @@ void NormalizeRowsWeightGradientImpl(const Tensor& out, const Tensor& grad, cons
     T* results = out.data_ptr<T>();
     const int64_t groups = (width + kColumns - 1) / kColumns;
     parallel_for(0, groups, grain(kColumns * rows), [&](int64_t first, int64_t last) {
-      ConvertedElements<T> gradients(grad, width);
-      ConvertedElements<T> values(input, width);
+      // Whole rows are read together.
+      const int64_t together = width <= kColumns ? std::min(kHeight, rows_together(width)) : 1;
+      ConvertedElements<T> gradients(grad, together * std::min(width, kColumns));
+      ConvertedElements<T> values(input, together * std::min(width, kColumns));
       for (int64_t group = first; group < last; ++group) {
         const int64_t begin = group * kColumns;
         const int64_t count = std::min(kColumns, width - begin);
         double totals[kColumns] = {};
         for (int64_t top = 0; top < rows; top += kHeight) {
           T sums[kColumns] = {};
-          for (int64_t row = top; row < std::min(rows, top + kHeight); ++row) {
+          const int64_t bottom = std::min(rows, top + kHeight);
+          for (int64_t row = top; row < bottom; row += together) {
+            const int64_t read = std::min(together, bottom - row);
             const int64_t start = row * width + begin;
-            add_products(sums, gradients.read(start, count), values.read(start, count), means[row],
-                         scales[row], count);
+            const T* g = gradients.read(start, read * count);
+            const T* x = values.read(start, read * count);
+            for (int64_t i = 0; i < read; ++i)
+              add_products(sums, g + i * count, x + i * count, means[row + i], scales[row + i], count);
           }
           for (int64_t i = 0; i < count; ++i) totals[i] += static_cast<double>(sums[i]);
         }

@@ -10,6 +10,7 @@
 #include <aten/Kernels.h>
 #include <aten/Parallel.h>
 #include <aten/native/cpu/AroundDimension.h>
+#include <aten/native/cpu/ConvertedElements.h>
 #include <aten/native/cpu/Reduce-inl.h>
 #include <aten/native/cpu/ReduceOps-inl.h>
 #include <aten/native/cpu/VectorMath-inl.h>
@@ -21,8 +22,64 @@ HWY_BEFORE_NAMESPACE();
 namespace at::native::cpu {
 namespace HWY_NAMESPACE {
 
-// Elements that are treated together; as many as keep three rows of them in the nearest cache.
+// Elements that are treated together; as many as keep three rows of them in the nearest cache. (Arrays of them are
+// aligned: what crosses lines of the cache cannot be read again at once.)
 constexpr int64_t kBlock = 1024;
+// Elements that columns are widened in, where they are not of the type that is computed in, and columns at least.
+constexpr int64_t kStrip = 65536;
+constexpr int64_t kLeastWidth = 64;
+
+// Columns of a matrix in the type that is computed in: where they lie, or in a buffer.
+template <typename T>
+class Strip {
+ public:
+  Strip(const Tensor& tensor, int64_t size, int64_t step)
+      : data_(static_cast<char*>(tensor.data_ptr())),
+        dtype_(tensor.dtype()),
+        size_(size),
+        step_(step),
+        widen_(kComputed, dtype_),
+        round_(dtype_, kComputed) {}
+
+  static int64_t most_columns(const Tensor& tensor, int64_t size) {
+    return tensor.dtype() == kComputed ? kBlock : std::clamp(kStrip / size, kLeastWidth, kBlock);
+  }
+  // Columns from the one that begins with element `first` on.
+  T* read(int64_t first, int64_t width) {
+    T* const to = start(first, width);
+    if (!converts()) return to;
+    for (int64_t row = 0; row < size_; ++row) {
+      widen_(reinterpret_cast<char*>(to + row * width), sizeof(T), at(first + row * step_), item(), width);
+    }
+    return to;
+  }
+  // Where to write them; finish() brings them to their place.
+  T* start(int64_t first, int64_t width) {
+    if (!converts()) return reinterpret_cast<T*>(at(first));
+    if (static_cast<int64_t>(buffer_.size()) < size_ * width) buffer_.resize(static_cast<size_t>(size_ * width));
+    return buffer_.data();
+  }
+  void finish(int64_t first, int64_t width, const T* from) {
+    if (!converts()) return;
+    for (int64_t row = 0; row < size_; ++row) {
+      round_(at(first + row * step_), item(), reinterpret_cast<const char*>(from + row * width), sizeof(T), width);
+    }
+  }
+  // Elements from one row to the next.
+  int64_t step(int64_t width) const { return converts() ? width : step_; }
+  bool converts() const { return dtype_ != kComputed; }
+
+ private:
+  static constexpr ScalarType kComputed = c10::CppTypeToScalarType<T>::value;
+  int64_t item() const { return static_cast<int64_t>(c10::element_size(dtype_)); }
+  char* at(int64_t element) const { return data_ + element * item(); }
+
+  char* data_;
+  ScalarType dtype_;
+  int64_t size_, step_;
+  Conversion widen_, round_;
+  std::vector<T> buffer_;
+};
 
 // to[i] = exp(from[i] - shift[i * shift_step]), at most 1, where shift_step is 0 or 1. `to` may be `from`.
 template <typename T, int kShiftStep>
@@ -78,9 +135,9 @@ HWY_ATTR void take_logarithms(T* totals, int64_t count) {
 // `width` columns of `size` elements, at most kBlock of them side by side; a row is `step` elements from the next.
 template <typename T>
 HWY_ATTR void softmax_strip(T* to, const T* from, int64_t step, int64_t size, int64_t width, bool log) {
-  T maximum[kBlock];
-  T total[kBlock];
-  T exponentials[kBlock];
+  HWY_ALIGN T maximum[kBlock];
+  HWY_ALIGN T total[kBlock];
+  HWY_ALIGN T exponentials[kBlock];
   std::copy_n(from, width, maximum);
   for (int64_t row = 1; row < size; ++row) combine_columns<Maximum<T>>(maximum, from + row * step, width);
   std::fill_n(total, std::min<int64_t>(kBlock, width + HWY_MAX_BYTES / sizeof(T)), T(0));
@@ -92,6 +149,7 @@ HWY_ATTR void softmax_strip(T* to, const T* from, int64_t step, int64_t size, in
   if (log) {
     take_logarithms(total, width);
     for (int64_t row = 0; row < size; ++row) {
+      TORCH_INDEPENDENT
       for (int64_t j = 0; j < width; ++j) to[row * step + j] = from[row * step + j] - maximum[j] - total[j];
     }
   } else {
@@ -104,15 +162,17 @@ HWY_ATTR void softmax_strip(T* to, const T* from, int64_t step, int64_t size, in
 
 // Rows of so few elements that they do not fill vectors, as columns of a strip for each block of them.
 template <typename T>
-HWY_ATTR void softmax_short_rows(T* out, const T* self, int64_t rows, int64_t size, bool log) {
+HWY_ATTR void softmax_short_rows(const Tensor& out, const Tensor& self, int64_t rows, int64_t size, bool log) {
   const int64_t at_once = kBlock / size;
   parallel_for(0, (rows + at_once - 1) / at_once, kGrainSize / 8 / kBlock, [&](int64_t first, int64_t last) HWY_ATTR {
-    T strip[kBlock];
+    HWY_ALIGN T strip[kBlock];
+    ConvertedElements<T> values(self, kBlock);
+    ConvertedElements<T> results(out, kBlock);
     for (int64_t block = first; block < last; ++block) {
       const int64_t top = block * at_once;
       const int64_t width = std::min(at_once, rows - top);
-      const T* from = self + top * size;
-      T* to = out + top * size;
+      const T* from = values.read(top * size, width * size);
+      T* to = results.start(top * size);
       for (int64_t j = 0; j < size; ++j) {
         for (int64_t row = 0; row < width; ++row) strip[j * width + row] = from[row * size + j];
       }
@@ -120,6 +180,7 @@ HWY_ATTR void softmax_short_rows(T* out, const T* self, int64_t rows, int64_t si
       for (int64_t j = 0; j < size; ++j) {
         for (int64_t row = 0; row < width; ++row) to[row * size + j] = strip[j * width + row];
       }
+      results.finish(top * size, width * size);
     }
   });
 }
@@ -132,25 +193,28 @@ HWY_ATTR T reduce_softmax_row(const T* row, int64_t size) {
 
 // Rows whose elements lie next to each other; a few at a time, whose logarithms are taken together.
 template <typename T>
-HWY_ATTR void softmax_rows(T* out, const T* self, int64_t rows, int64_t size, bool log) {
+HWY_ATTR void softmax_rows(const Tensor& out, const Tensor& self, int64_t rows, int64_t size, bool log) {
   constexpr int64_t kShortRow = 24;
-  if (size < kShortRow && rows > 1) return softmax_short_rows(out, self, rows, size, log);
+  if (size < kShortRow && rows > 1) return softmax_short_rows<T>(out, self, rows, size, log);
   constexpr int64_t kFewRows = HWY_MAX_BYTES / sizeof(T);
   parallel_for(0, rows, std::max<int64_t>(1, kGrainSize / 8 / size), [&](int64_t first, int64_t last) HWY_ATTR {
-    T block[kBlock];
+    HWY_ALIGN T block[kBlock];
     T maxima[kFewRows];
     T totals[kFewRows];
+    ConvertedElements<T> values(self, size);
+    ConvertedElements<T> results(out, size);
     for (int64_t top = first; top < last; top += kFewRows) {
       const int64_t count = std::min(kFewRows, last - top);
       std::fill_n(totals, kFewRows, T(0));
       for (int64_t i = 0; i < count; ++i) {
-        const T* from = self + (top + i) * size;
-        T* to = out + (top + i) * size;
+        const T* from = values.read((top + i) * size, size);
         maxima[i] = reduce_softmax_row<Maximum<T>>(from, size);
         if (!log) {
+          T* to = results.start((top + i) * size);
           exp_shifted<T, 0>(to, from, maxima + i, size);
           const T factor = T(1) / reduce_softmax_row<Sum<T>>(to, size);
           for (int64_t j = 0; j < size; ++j) to[j] *= factor;
+          results.finish((top + i) * size, size);
           continue;
         }
         for (int64_t start = 0; start < size; start += kBlock) {
@@ -162,9 +226,10 @@ HWY_ATTR void softmax_rows(T* out, const T* self, int64_t rows, int64_t size, bo
       if (!log) continue;
       take_logarithms(totals, count);
       for (int64_t i = 0; i < count; ++i) {
-        const T* from = self + (top + i) * size;
-        T* to = out + (top + i) * size;
+        const T* from = values.read((top + i) * size, size);
+        T* to = results.start((top + i) * size);
         for (int64_t j = 0; j < size; ++j) to[j] = from[j] - maxima[i] - totals[i];
+        results.finish((top + i) * size, size);
       }
     }
   });
@@ -172,69 +237,88 @@ HWY_ATTR void softmax_rows(T* out, const T* self, int64_t rows, int64_t size, bo
 
 // [outer, size, inner] with inner > 1: many columns side by side.
 template <typename T>
-HWY_ATTR void softmax_columns(T* out, const T* self, int64_t outer, int64_t size, int64_t inner, bool log) {
-  const int64_t blocks = (inner + kBlock - 1) / kBlock;
-  const int64_t work = std::max<int64_t>(1, size * std::min(inner, kBlock));
-  parallel_for(0, outer * blocks, std::max<int64_t>(1, kGrainSize / 8 / work),
-               [&](int64_t first, int64_t last) {
-                 for (int64_t unit = first; unit < last; ++unit) {
-                   const int64_t start = unit % blocks * kBlock;
-                   const int64_t offset = unit / blocks * size * inner + start;
-                   softmax_strip(out + offset, self + offset, inner, size, std::min(kBlock, inner - start), log);
-                 }
-               });
+HWY_ATTR void softmax_columns(const Tensor& out, const Tensor& self, const Extents& shape, bool log) {
+  const int64_t most = Strip<T>::most_columns(self, shape.size);
+  const int64_t blocks = (shape.inner + most - 1) / most;
+  const int64_t work = std::max<int64_t>(1, shape.size * std::min(shape.inner, most));
+  parallel_for(0, shape.outer * blocks, std::max<int64_t>(1, kGrainSize / 8 / work), [&](int64_t first, int64_t last) {
+    Strip<T> values(self, shape.size, shape.inner);
+    Strip<T> results(out, shape.size, shape.inner);
+    for (int64_t unit = first; unit < last; ++unit) {
+      const int64_t start = unit % blocks * most;
+      const int64_t offset = unit / blocks * shape.size * shape.inner + start;
+      const int64_t width = std::min(most, shape.inner - start);
+      T* const from = values.read(offset, width);
+      T* const to = values.converts() ? from : results.start(offset, width);
+      softmax_strip(to, from, values.step(width), shape.size, width, log);
+      results.finish(offset, width, to);
+    }
+  });
 }
 
 // softmax: (g - sum(g * y)) * y; log_softmax: g - sum(g) * exp(y). [outer, size, inner], in blocks of
 // columns.
 template <typename T>
-HWY_ATTR void backward_columns(T* grad_input, const T* grad, const T* output, int64_t outer, int64_t size,
-                               int64_t inner, bool log) {
-  const int64_t blocks = (inner + kBlock - 1) / kBlock;
-  const int64_t work = std::max<int64_t>(1, size * std::min(inner, kBlock));
-  parallel_for(0, outer * blocks, std::max<int64_t>(1, kGrainSize / 8 / work),
-               [&](int64_t first, int64_t last) {
-                 T total[kBlock];
-                 T exponentials[kBlock];
-                 const T zero = 0;
-                 for (int64_t unit = first; unit < last; ++unit) {
-                   const int64_t start = unit % blocks * kBlock;
-                   const int64_t width = std::min(kBlock, inner - start);
-                   const int64_t base = unit / blocks * size * inner + start;
-                   std::fill_n(total, width, T(0));
-                   for (int64_t row = 0; row < size; ++row) {
-                     const T* g = grad + base + row * inner;
-                     const T* y = output + base + row * inner;
-                     if (log) {
-                       combine_columns<Sum<T>>(total, g, width);
-                     } else {
-                       for (int64_t j = 0; j < width; ++j) total[j] += g[j] * y[j];
-                     }
-                   }
-                   for (int64_t row = 0; row < size; ++row) {
-                     const int64_t offset = base + row * inner;
-                     if (log) {
-                       exp_shifted<T, 0>(exponentials, output + offset, &zero, width);
-                       for (int64_t j = 0; j < width; ++j)
-                         grad_input[offset + j] = grad[offset + j] - total[j] * exponentials[j];
-                     } else {
-                       for (int64_t j = 0; j < width; ++j)
-                         grad_input[offset + j] = (grad[offset + j] - total[j]) * output[offset + j];
-                     }
-                   }
-                 }
-               });
+HWY_ATTR void backward_columns(const Tensor& grad_input, const Tensor& grad, const Tensor& output,
+                               const Extents& shape, bool log) {
+  const int64_t most = Strip<T>::most_columns(output, shape.size);
+  const int64_t blocks = (shape.inner + most - 1) / most;
+  const int64_t work = std::max<int64_t>(1, shape.size * std::min(shape.inner, most));
+  parallel_for(0, shape.outer * blocks, std::max<int64_t>(1, kGrainSize / 8 / work), [&](int64_t first, int64_t last) {
+    HWY_ALIGN T total[kBlock];
+    HWY_ALIGN T exponentials[kBlock];
+    const T zero = 0;
+    Strip<T> gradients(grad, shape.size, shape.inner);
+    Strip<T> values(output, shape.size, shape.inner);
+    Strip<T> results(grad_input, shape.size, shape.inner);
+    for (int64_t unit = first; unit < last; ++unit) {
+      const int64_t start = unit % blocks * most;
+      const int64_t width = std::min(most, shape.inner - start);
+      const int64_t base = unit / blocks * shape.size * shape.inner + start;
+      const int64_t step = values.step(width);
+      T* const all_g = gradients.read(base, width);
+      const T* const all_y = values.read(base, width);
+      T* const to = values.converts() ? all_g : results.start(base, width);
+      std::fill_n(total, width, T(0));
+      for (int64_t row = 0; row < shape.size; ++row) {
+        const T* g = all_g + row * step;
+        const T* y = all_y + row * step;
+        if (log) {
+          combine_columns<Sum<T>>(total, g, width);
+        } else {
+          for (int64_t j = 0; j < width; ++j) total[j] += g[j] * y[j];
+        }
+      }
+      for (int64_t row = 0; row < shape.size; ++row) {
+        const T* g = all_g + row * step;
+        const T* y = all_y + row * step;
+        T* const slope = to + row * step;
+        if (log) {
+          exp_shifted<T, 0>(exponentials, y, &zero, width);
+          TORCH_INDEPENDENT
+          for (int64_t j = 0; j < width; ++j) slope[j] = g[j] - total[j] * exponentials[j];
+        } else {
+          TORCH_INDEPENDENT
+          for (int64_t j = 0; j < width; ++j) slope[j] = (g[j] - total[j]) * y[j];
+        }
+      }
+      results.finish(base, width, to);
+    }
+  });
 }
 
 template <typename T>
-HWY_ATTR void backward_rows(T* grad_input, const T* grad, const T* output, int64_t rows, int64_t size,
-                            bool log) {
+HWY_ATTR void backward_rows(const Tensor& grad_input, const Tensor& grad, const Tensor& output, int64_t rows,
+                            int64_t size, bool log) {
   parallel_for(0, rows, std::max<int64_t>(1, kGrainSize / 8 / size), [&](int64_t first, int64_t last) {
     const T zero = 0;
+    ConvertedElements<T> gradients(grad, size);
+    ConvertedElements<T> values(output, size);
+    ConvertedElements<T> results(grad_input, size);
     for (int64_t i = first; i < last; ++i) {
-      const T* g = grad + i * size;
-      const T* y = output + i * size;
-      T* to = grad_input + i * size;
+      const T* g = gradients.read(i * size, size);
+      const T* y = values.read(i * size, size);
+      T* to = results.start(i * size);
       if (log) {
         const T total = reduce_run<Sum<T>>(g, size);
         exp_shifted<T, 0>(to, y, &zero, size);
@@ -243,38 +327,35 @@ HWY_ATTR void backward_rows(T* grad_input, const T* grad, const T* output, int64
         const T total = dot_run(g, y, size);
         for (int64_t j = 0; j < size; ++j) to[j] = (g[j] - total) * y[j];
       }
+      results.finish(i * size, size);
     }
   });
+}
+
+// float16 and bfloat16 are computed in float32.
+ScalarType computed_type(const Tensor& tensor) {
+  return c10::is_reduced_floating_type(tensor.dtype()) ? kFloat : tensor.dtype();
 }
 
 void softmax_forward(const Tensor& out, const Tensor& self, int64_t dim, bool log) {
   const Extents shape(self, dim);
   const Tensor dense = at::detail::to_contiguous(self);
-  dispatch_floating_types(self.dtype(), log ? "log_softmax" : "softmax", [&](auto type) {
+  dispatch_floating_types(computed_type(self), log ? "log_softmax" : "softmax", [&](auto type) {
     using T = typename decltype(type)::type;
-    if (shape.inner == 1) {
-      softmax_rows(out.data_ptr<T>(), static_cast<const T*>(dense.data_ptr()), shape.outer, shape.size, log);
-    } else {
-      softmax_columns(out.data_ptr<T>(), static_cast<const T*>(dense.data_ptr()), shape.outer, shape.size,
-                      shape.inner, log);
-    }
+    if (shape.inner == 1) softmax_rows<T>(out, dense, shape.outer, shape.size, log);
+    else softmax_columns<T>(out, dense, shape, log);
   });
 }
 
 void softmax_grad(const Tensor& grad_input, const Tensor& grad_output, const Tensor& output, int64_t dim,
                   bool log) {
   const Extents shape(output, dim);
-  const Tensor grad = at::detail::to_contiguous(grad_output);
+  const Tensor grad = at::detail::to_contiguous(at::detail::to_dtype(grad_output, output.dtype()));
   const Tensor dense = at::detail::to_contiguous(output);
-  dispatch_floating_types(output.dtype(), "softmax_backward", [&](auto type) {
+  dispatch_floating_types(computed_type(output), "softmax_backward", [&](auto type) {
     using T = typename decltype(type)::type;
-    const auto* g = static_cast<const T*>(grad.data_ptr());
-    const auto* y = static_cast<const T*>(dense.data_ptr());
-    if (shape.inner == 1) {
-      backward_rows(grad_input.data_ptr<T>(), g, y, shape.outer, shape.size, log);
-    } else {
-      backward_columns(grad_input.data_ptr<T>(), g, y, shape.outer, shape.size, shape.inner, log);
-    }
+    if (shape.inner == 1) backward_rows<T>(grad_input, grad, dense, shape.outer, shape.size, log);
+    else backward_columns<T>(grad_input, grad, dense, shape, log);
   });
 }
 

@@ -1,4 +1,4 @@
-// Running products and extremes, modes, searching in sorted rows, histograms. Contracts are in kernels.yaml.
+// Modes, searching in sorted rows, histograms. Contracts are in kernels.yaml.
 
 #include <aten/Dispatch.h>
 #include <aten/EmptyTensor.h>
@@ -7,10 +7,7 @@
 #include <aten/native/cpu/AroundDimension.h>
 
 #include <algorithm>
-#include <cmath>
-#include <complex>
 #include <functional>
-#include <limits>
 #include <mutex>
 #include <numeric>
 #include <vector>
@@ -19,17 +16,6 @@ namespace at::native::cpu {
 
 namespace {
 
-// body(first element, distance between elements) for every row of a contiguous tensor along `dim`.
-template <typename Body>
-void for_each_line(const Extents& extents, Body&& body) {
-  const int64_t grain = std::max<int64_t>(1, kGrainSize / 8 / std::max<int64_t>(1, extents.size));
-  parallel_for(0, extents.outer * extents.inner, grain, [&](int64_t first, int64_t last) {
-    for (int64_t line = first; line < last; ++line) {
-      body(line / extents.inner * extents.size * extents.inner + line % extents.inner, extents.inner);
-    }
-  });
-}
-
 template <typename T>
 bool is_nan(T value) {
   return value != value;
@@ -37,149 +23,45 @@ bool is_nan(T value) {
 
 }  // namespace
 
-void cumprod_kernel(const Tensor& out, const Tensor& self, int64_t dim) {
-  const Tensor dense = at::detail::to_contiguous(self);
-  const Extents extents(dense, dim);
-  dispatch_numeric_and_complex_types(self.dtype(), "cumprod_out_cpu", [&](auto type) {
-    using scalar_t = typename decltype(type)::type;
-    using Total = std::conditional_t<std::is_floating_point_v<scalar_t>, double, scalar_t>;
-    const scalar_t* from = dense.data_ptr<scalar_t>();
-    scalar_t* to = out.data_ptr<scalar_t>();
-    for_each_line(extents, [&](int64_t place, int64_t step) {
-      Total total = 1;
-      for (int64_t i = 0; i < extents.size; ++i, place += step) {
-        total = static_cast<Total>(total * from[place]);
-        to[place] = static_cast<scalar_t>(total);
-      }
-    });
-  });
-}
-
-namespace {
-
-template <typename T>
-double in_double(T value) {
-  return value;
-}
-template <typename T>
-std::complex<double> in_double(c10::complex<T> value) {
-  return {value.real(), value.imag()};
-}
-template <typename T>
-void store(T& to, double value) {
-  to = static_cast<T>(value);
-}
-template <typename T>
-void store(c10::complex<T>& to, std::complex<double> value) {
-  to = c10::complex<T>(static_cast<T>(value.real()), static_cast<T>(value.imag()));
-}
-
-double add_exponents(double total, double value) {
-  const double greater = std::max(total, value);
-  if (is_nan(value) || is_nan(total)) return std::numeric_limits<double>::quiet_NaN();
-  if (std::isinf(greater)) return greater;
-  return greater + std::log1p(std::exp(std::min(total, value) - greater));
-}
-
-// From the one with the greater real part, so that nothing overflows.
-std::complex<double> add_exponents(std::complex<double> total, std::complex<double> value) {
-  const bool is_less = total.real() < value.real();
-  const std::complex<double> greater = is_less ? value : total;
-  if (std::isinf(greater.real())) return is_less || total.real() != value.real() ? greater : value;
-  return greater + std::log(1.0 + std::exp((is_less ? total : value) - greater));
-}
-
-}  // namespace
-
-void logcumsumexp_kernel(const Tensor& out, const Tensor& self, int64_t dim) {
-  const Tensor dense = at::detail::to_contiguous(self);
-  const Extents extents(dense, dim);
-  dispatch_floating_and_complex_types(self.dtype(), "logcumsumexp_out_cpu", [&](auto type) {
-    using scalar_t = typename decltype(type)::type;
-    const scalar_t* from = dense.data_ptr<scalar_t>();
-    scalar_t* to = out.data_ptr<scalar_t>();
-    for_each_line(extents, [&](int64_t place, int64_t step) {
-      auto total = in_double(static_cast<scalar_t>(-std::numeric_limits<double>::infinity()));
-      for (int64_t i = 0; i < extents.size; ++i, place += step) {
-        total = add_exponents(total, in_double(from[place]));
-        store(to[place], total);
-      }
-    });
-  });
-}
-
-void cumulative_extreme_kernel(const Tensor& values, const Tensor& indices, const Tensor& self, int64_t dim,
-                               bool greatest) {
-  const Tensor dense = at::detail::to_contiguous(self);
-  const Extents extents(dense, dim);
-  dispatch_ordered_types(self.dtype(), greatest ? "cummax_cpu" : "cummin_cpu", [&](auto type) {
-    using scalar_t = typename decltype(type)::type;
-    const scalar_t* from = dense.data_ptr<scalar_t>();
-    scalar_t* to = values.data_ptr<scalar_t>();
-    int64_t* places = indices.data_ptr<int64_t>();
-    using number_t = std::conditional_t<c10::is_reduced_floating_v<scalar_t>, float, scalar_t>;
-    const auto run = [&](const auto& precedes) {
-      for_each_line(extents, [&](int64_t place, int64_t step) {
-        scalar_t kept = from[place];
-        number_t best = kept;
-        int64_t position = 0;
-        int64_t i = 0;
-        const auto keep = [&] {
-          to[place] = kept;
-          places[place] = position;
-          place += step;
-        };
-        for (; i < extents.size; ++i) {
-          const auto value = static_cast<number_t>(from[place]);
-          if (!precedes(value, best)) {  // the last one of equals, or the first NaN
-            kept = from[place];
-            best = value;
-            position = i;
-            if (is_nan(value)) break;
-          }
-          keep();
-        }
-        for (; i < extents.size; ++i) {  // from the first NaN on, NaN
-          if (is_nan(static_cast<number_t>(from[place]))) {
-            kept = from[place];
-            position = i;
-          }
-          keep();
-        }
-      });
-    };
-    if (greatest) run([](number_t value, number_t best) { return value < best; });
-    else run([](number_t value, number_t best) { return value > best; });
-  });
-}
-
 void mode_kernel(const Tensor& values, const Tensor& indices, const Tensor& self, int64_t dim) {
   const Tensor dense = at::detail::to_contiguous(self);
   const Extents extents(dense, dim);
   dispatch_ordered_types(self.dtype(), "mode", [&](auto type) {
     using scalar_t = typename decltype(type)::type;
+    using number_t = std::conditional_t<c10::is_reduced_floating_v<scalar_t>, float, scalar_t>;
     const scalar_t* from = dense.data_ptr<scalar_t>();
     scalar_t* to = values.data_ptr<scalar_t>();
     int64_t* places = indices.data_ptr<int64_t>();
-    for_each_line(extents, [&](int64_t place, int64_t step) {
-      std::vector<std::pair<scalar_t, int64_t>> order(static_cast<size_t>(extents.size));
-      for (int64_t i = 0; i < extents.size; ++i) order[static_cast<size_t>(i)] = {from[place + i * step], i};
-      // Equal ones in no order, as PyTorch's: which one is found depends on it.
-      std::sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
-        return a.first < b.first || (!is_nan(a.first) && is_nan(b.first));
-      });
-      size_t best = 0;
-      int64_t most = 0;
-      int64_t count = 0;
-      for (size_t i = 0; i < order.size(); ++i) {
-        count = i > 0 && order[i].first == order[i - 1].first ? count + 1 : 1;
-        if (count <= most) continue;
-        most = count;
-        best = i;
+    parallel_for_lines(extents, [&](int64_t first, int64_t last) {
+      std::vector<std::pair<number_t, int64_t>> order(static_cast<size_t>(extents.size));
+      for (int64_t line = first; line < last; ++line) {
+        const int64_t place = extents.first_of_line(line);
+        bool has_nan = false;
+        for (int64_t i = 0; i < extents.size; ++i) {
+          const auto value = static_cast<number_t>(from[place + i * extents.inner]);
+          has_nan |= is_nan(value);
+          order[static_cast<size_t>(i)] = {value, i};
+        }
+        // Equal ones in no order, as PyTorch's: which one is found depends on it.
+        if (has_nan) {
+          std::sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
+            return a.first < b.first || (!is_nan(a.first) && is_nan(b.first));
+          });
+        } else {
+          std::sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+        }
+        size_t best = 0;
+        int64_t most = 0;
+        int64_t count = 0;
+        for (size_t i = 0; i < order.size(); ++i) {
+          count = i > 0 && order[i].first == order[i - 1].first ? count + 1 : 1;
+          if (count <= most) continue;
+          most = count;
+          best = i;
+        }
+        places[line] = order[best].second;
+        to[line] = from[place + order[best].second * extents.inner];
       }
-      const int64_t target = place / (extents.size * extents.inner) * extents.inner + place % extents.inner;
-      to[target] = order[best].first;
-      places[target] = order[best].second;
     });
   });
 }

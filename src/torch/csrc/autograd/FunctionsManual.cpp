@@ -192,6 +192,9 @@ Tensor mean_backward(const Tensor& grad, IntArrayRef sizes, const OptionalIntVec
 
 namespace {
 
+// Whether an element is zero, or not known.
+bool may_have_zeros(const Tensor& self) { return self.is_meta() || !at::all(self).item<bool>(); }
+
 // d prod / d x_i is the product of the others. Divides where nothing is zero; where one element is, only that one has a
 // gradient, unless 0 is multiplied with what is infinite or no number; where several are, none has. `rest` is the
 // product of the elements that are not zero; `alone` marks the one that is not finite, where there is only one.
@@ -205,6 +208,7 @@ Tensor product_of_others(const Tensor& grad, const Tensor& is_zero, const Tensor
 }  // namespace
 
 Tensor prod_backward(const Tensor& grad, const Tensor& self) {
+  if (!may_have_zeros(self)) return grad * self.prod() / self;
   const Tensor is_zero = self == 0;
   const Tensor filled = self.masked_fill(is_zero, 1);
   const Tensor wild = at::isfinite(filled).logical_not();
@@ -213,9 +217,10 @@ Tensor prod_backward(const Tensor& grad, const Tensor& self) {
 
 Tensor prod_dim_backward(const Tensor& grad, const Tensor& self, int64_t dim, bool keepdim) {
   if (self.dim() == 0) return prod_backward(grad, self);
+  const Tensor restored = keepdim ? grad : grad.unsqueeze(dim);
+  if (!may_have_zeros(self)) return restored * self.prod(dim, true) / self;
   const Tensor is_zero = self == 0;
   const Tensor filled = self.masked_fill(is_zero, 1);
-  const Tensor restored = keepdim ? grad : grad.unsqueeze(dim);
   const Tensor wild = at::isfinite(filled).logical_not();
   return product_of_others(restored, is_zero, is_zero.sum(dim, true), filled, filled.prod(dim, true),
                            at::logical_and(wild, wild.sum(dim, true) == 1));

@@ -1,4 +1,4 @@
-// Running sums and sorting along one dimension.
+// Sorting along one dimension, and what stands at a place of the order.
 
 #include <aten/Dispatch.h>
 #include <aten/EmptyTensor.h>
@@ -23,13 +23,13 @@ auto sort_key(T value) {
     if (value != value) return ~uint32_t{0};
     value += 0.0f;
     std::memcpy(&bits, &value, sizeof(bits));
-    return bits & 0x80000000u ? ~bits : bits | 0x80000000u;
+    return bits ^ (static_cast<uint32_t>(-static_cast<int32_t>(bits >> 31)) | 0x80000000u);  // signs are not foreseen
   } else if constexpr (std::is_same_v<T, double>) {
     uint64_t bits;
     if (value != value) return ~uint64_t{0};
     value += 0.0;
     std::memcpy(&bits, &value, sizeof(bits));
-    return bits >> 63 ? ~bits : bits | uint64_t{1} << 63;
+    return bits ^ (static_cast<uint64_t>(-static_cast<int64_t>(bits >> 63)) | uint64_t{1} << 63);
   } else if constexpr (c10::is_reduced_floating_v<T>) {
     return sort_key(static_cast<float>(value));
   } else if constexpr (std::is_same_v<T, int64_t>) {
@@ -89,6 +89,8 @@ void radix_sort(std::vector<Item>& items, std::vector<Item>& buffer) {
 }
 
 constexpr int64_t kRadixSize = 200;                // fewer elements are compared with each other
+constexpr int64_t kByteRadixSize = 32;             // of one byte
+constexpr int64_t kSelectSize = 1000;              // fewer are compared to find one of them
 constexpr int64_t kNarrowSize = int64_t{1} << 32;  // positions that a narrow item holds
 
 // Memory that the rows of one thread share.
@@ -99,6 +101,7 @@ struct SortBuffers {
   static constexpr int kDigitBits = 11;
   std::vector<Item> items;
   std::vector<Item> spare;
+  std::vector<Key> keys;
 
   // Elements are `stride` apart. Equal keys keep their order, because items are ordered by index too.
   void load(const T* row, int64_t size, int64_t stride, bool descending) {
@@ -135,37 +138,57 @@ struct SortBuffers {
   // The item that would stand at `place` in order. Of many elements those are kept whose leading bits are the ones
   // that it must have, by their counts, until few are left.
   Item select_one(const T* row, int64_t size, int64_t stride, int64_t place) {
-    int shift = static_cast<int>(8 * sizeof(Key)) - kDigitBits;
-    const auto key = [&](int64_t i) { return sort_key(row[i * stride]); };
-    if (size < kRadixSize) {
+    if (size < kSelectSize) {
       load(row, size, stride, /*descending=*/false);
     } else {
-      const size_t digit = find_digit(size, shift, place, key);
-      items.clear();
+      keys.resize(static_cast<size_t>(size));
+      Key all = static_cast<Key>(~Key{0});
+      Key any = 0;
       for (int64_t i = 0; i < size; ++i) {
-        if (digit_of(key(i), shift) == digit) items.emplace_back(key(i), i);
+        const Key key = sort_key(row[i * stride]);
+        keys[static_cast<size_t>(i)] = key;
+        all &= key;
+        any |= key;
       }
-    }
-    while (static_cast<int64_t>(items.size()) >= kRadixSize && shift > 0) {
-      shift = std::max(0, shift - kDigitBits);
-      const size_t digit = find_digit(static_cast<int64_t>(items.size()), shift, place,
-                                      [&](int64_t i) { return items[static_cast<size_t>(i)].key(); });
-      const auto falls_away = [&](const Item& item) { return digit_of(item.key(), shift) != digit; };
-      items.erase(std::remove_if(items.begin(), items.end(), falls_away), items.end());
+      int bits = 0;  // up to the highest one in which keys differ
+      for (Key varied = all ^ any; varied != 0; varied = static_cast<Key>(varied >> 1)) ++bits;
+      int shift = std::max(0, bits - kDigitBits);
+      items.clear();
+      keep_digit(size, shift, place, [&](int64_t i) { return Item(keys[static_cast<size_t>(i)], i); });
+      while (static_cast<int64_t>(items.size()) >= kSelectSize && shift > 0) {
+        shift = std::max(0, shift - kDigitBits);
+        keep_digit(static_cast<int64_t>(items.size()), shift, place,
+                   [&](int64_t i) { return items[static_cast<size_t>(i)]; });
+      }
+      if (shift == 0) return items[static_cast<size_t>(place)];  // equals, in their order
     }
     const auto chosen = items.begin() + place;
     std::nth_element(items.begin(), chosen, items.end());
     return *chosen;
   }
   static size_t digit_of(uint64_t key, int shift) { return key >> shift & ((1 << kDigitBits) - 1); }
-  // The digit of the key at `place` in order; `place` becomes that among the keys with this digit.
-  template <typename KeyOf>
-  static size_t find_digit(int64_t count, int shift, int64_t& place, const KeyOf& key) {
-    int64_t counts[1 << kDigitBits] = {};
-    for (int64_t i = 0; i < count; ++i) ++counts[digit_of(key(i), shift)];
+  // Keeps the items that have the digit of the one at `place` in order, which becomes that among them.
+  template <typename ItemAt>
+  void keep_digit(int64_t count, int shift, int64_t& place, const ItemAt& item_at) {
+    uint32_t even[1 << kDigitBits] = {};  // two, because neighbours are often alike
+    uint32_t odd[1 << kDigitBits] = {};
+    int64_t i = 0;
+    for (; i + 1 < count; i += 2) {
+      ++even[digit_of(item_at(i).key(), shift)];
+      ++odd[digit_of(item_at(i + 1).key(), shift)];
+    }
+    if (i < count) ++even[digit_of(item_at(i).key(), shift)];
     size_t digit = 0;
-    for (; place >= counts[digit]; ++digit) place -= counts[digit];
-    return digit;
+    const auto number = [&] { return int64_t{even[digit]} + odd[digit]; };
+    for (; place >= number(); ++digit) place -= number();
+    items.resize(std::max(items.size(), static_cast<size_t>(number() + 1)));
+    size_t kept = 0;
+    for (i = 0; i < count; ++i) {  // without a branch, which would often be foreseen wrongly
+      const Item item = item_at(i);
+      items[kept] = item;
+      kept += digit_of(item.key(), shift) == digit;
+    }
+    items.resize(kept);
   }
   // Whether one of 32 elements may come after `last`; a NaN does.
   static bool any_above(const T* block, T last) {
@@ -188,54 +211,6 @@ struct SortBuffers {
 };
 
 }  // namespace
-
-namespace {
-
-// Running sums of `Rows` rows, which do not wait for each other.
-template <int Rows, typename Total, typename T>
-void sum_along_rows(T* to, const T* from, int64_t size) {
-  Total totals[Rows] = {};
-  for (int64_t j = 0; j < size; ++j) {
-    for (int row = 0; row < Rows; ++row) {
-      totals[row] = static_cast<Total>(totals[row] + from[row * size + j]);
-      to[row * size + j] = static_cast<T>(totals[row]);
-    }
-  }
-}
-
-}  // namespace
-
-void cumsum_kernel(const Tensor& out, const Tensor& self, int64_t dim) {
-  const Tensor dense = at::detail::to_contiguous(self);
-  const Extents extents(dense, dim);
-  dispatch_numeric_and_complex_types(self.dtype(), "cumsum_out_cpu", [&](auto type) {
-    using scalar_t = typename decltype(type)::type;
-    // float is added up in double, so that long sums stay accurate
-    using Total = std::conditional_t<std::is_floating_point_v<scalar_t>, double, scalar_t>;
-    const scalar_t* from = dense.data_ptr<scalar_t>();
-    scalar_t* to = out.data_ptr<scalar_t>();
-    const int64_t work = std::max<int64_t>(1, extents.size * extents.inner);
-    parallel_for(0, extents.outer, std::max<int64_t>(1, kGrainSize / work), [&](int64_t first, int64_t last) {
-      if (extents.inner == 1) {
-        int64_t i = first;
-        for (; i + 4 <= last; i += 4)
-          sum_along_rows<4, Total>(to + i * extents.size, from + i * extents.size, extents.size);
-        for (; i < last; ++i) sum_along_rows<1, Total>(to + i * extents.size, from + i * extents.size, extents.size);
-        return;
-      }
-      std::vector<Total> totals(static_cast<size_t>(extents.inner));
-      for (int64_t i = first; i < last; ++i) {
-        std::fill(totals.begin(), totals.end(), Total(0));
-        for (int64_t row = i * extents.size; row < (i + 1) * extents.size; ++row) {
-          for (int64_t j = 0; j < extents.inner; ++j) {
-            totals[j] = static_cast<Total>(totals[j] + from[row * extents.inner + j]);
-            to[row * extents.inner + j] = static_cast<scalar_t>(totals[j]);
-          }
-        }
-      }
-    });
-  });
-}
 
 namespace {
 
@@ -273,7 +248,7 @@ void sort_kernel(const Tensor& values, const Tensor& indices, const Tensor& self
                  bool descending) {
   for_each_sorted_row(values, indices, self, dim, [&](auto& buffers, const auto* row, int64_t size, int64_t stride) {
     buffers.load(row, size, stride, descending);
-    if (size < kRadixSize) {
+    if (size < (sizeof(*row) == 1 ? kByteRadixSize : kRadixSize)) {
       std::sort(buffers.items.begin(), buffers.items.end());
     } else {
       radix_sort(buffers.items, buffers.spare);
@@ -291,6 +266,14 @@ void median_kernel(const Tensor& values, const Tensor& indices, const Tensor& se
     } else {
       buffers.items.assign(1, buffers.select_one(row, size, stride, (size - 1) / 2));
     }
+  });
+}
+
+void find_nanmedian(const Tensor& values, const Tensor& indices, const Tensor& self, int64_t dim) {
+  for_each_sorted_row(values, indices, self, dim, [](auto& buffers, const auto* row, int64_t size, int64_t stride) {
+    int64_t numbers = 0;
+    for (int64_t i = 0; i < size; ++i) numbers += row[i * stride] == row[i * stride];
+    buffers.items.assign(1, buffers.select_one(row, size, stride, std::max<int64_t>(0, (numbers - 1) / 2)));
   });
 }
 
