@@ -83,6 +83,13 @@ FORWARD = """
     x+y.t() k*l.t() b8+b8.t() c[:,:512]+d[:,:512].mT x.addcmul(y.t(),p) x.where(m.t(),y.t()) x.t().double()
     x+v[:,None] b8*b8[0] m.logical_not() m+n c.sgn() c.reciprocal() c.lerp(d,c) c==d c.real.to(t.complex64) c.to(t.int8)
     t.zeros(4000,4000) t.zeros(512,512,dtype=t.complex128)
+    p.lgamma() p.digamma() t.special.i1e(x) t.special.bessel_j1(x) t.special.bessel_y0(p) t.special.bessel_y1(p)
+    t.special.modified_bessel_i1(x) t.special.modified_bessel_k0(p) t.special.scaled_modified_bessel_k1(p)
+    t.special.airy_ai(x) t.special.spherical_bessel_j0(x) t.special.gammainc(p,u) t.special.gammaincc(p,u)
+    t.special.chebyshev_polynomial_t(x,5) t.special.hermite_polynomial_h(x,5) t.special.laguerre_polynomial_l(x,5)
+    t.special.legendre_polynomial_p(x,5) F.gelu(x) F.logsigmoid(x) F.binary_cross_entropy_with_logits(x,u)
+    F.mse_loss(x,y,reduction='none') F.smooth_l1_loss(x,y) F.multilabel_margin_loss(x,k.clamp(-1)-1)
+    x.clone().exponential_()
 """
 
 TRAINED = """
@@ -111,6 +118,9 @@ TRAINED = """
     F.conv3d(vol,vw) F.linear(z,lw) F.embedding(ij,f) F.embedding_bag(ij,f) F.scaled_dot_product_attention(g4,g4,g4)
     F.dropout(x) F.dropout2d(a) F.batch_norm(al,rm,rv,training=True) F.max_pool2d(al,2) F.avg_pool2d(al,2)
     F.interpolate(al,scale_factor=2,mode='bilinear') F.relu(al)
+    F.softshrink(x) F.threshold(x,.5,0.) F.softplus(x) F.gelu(x) F.mse_loss(x,y) F.smooth_l1_loss(x,y)
+    F.binary_cross_entropy_with_logits(x,u.detach()) p.lgamma() u.logit() p.digamma() t.special.i0e(x)
+    t.special.entr(p) t.special.log_ndtr(x) x.xlogy(p)
 """
 
 
