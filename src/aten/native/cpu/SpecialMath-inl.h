@@ -61,6 +61,16 @@ struct WholeTurns {
   }
 };
 
+struct SincOfVectors {
+  template <typename D, typename V>
+  HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
+    const V result = hn::Div(WholeTurns<D>(d, x).sine_over_pi, x);
+    const V half = hn::Mul(hn::Round(x), hn::Set(d, 0.5));
+    const auto is_odd = hn::Ne(hn::Round(half), half);
+    return hn::IfThenElse(hn::Eq(x, hn::Zero(d)), hn::Set(d, 1.0), hn::IfThenElse(is_odd, hn::Neg(result), result));
+  }
+};
+
 // The sum over the five numbers from x on of 1 / n^power, as a fraction; and over ten of them.
 template <int kPower, typename D, typename V>
 HWY_INLINE HWY_ATTR V sum_of_five_inverses(D d, V x) {

@@ -178,6 +178,7 @@ bool RunSpecialUnary(TensorIterator& iter, UnaryFunction function) {
       case UnaryFunction::ndtri: return &compute_unary<NdtriOfVectors>;
       case UnaryFunction::scaled_modified_bessel_k0: return &compute_unary<BesselKOfVectors<0, true>>;
       case UnaryFunction::scaled_modified_bessel_k1: return &compute_unary<BesselKOfVectors<1, true>>;
+      case UnaryFunction::sinc: return floats ? nullptr : &compute_unary<SincOfVectors>;
       case UnaryFunction::spherical_bessel_j0: return &compute_unary<SphericalBesselJ0OfVectors>;
       case UnaryFunction::trigamma: return &compute_unary<TrigammaOfVectors>;
       default: return nullptr;
