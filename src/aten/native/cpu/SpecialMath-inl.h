@@ -31,12 +31,11 @@ HWY_INLINE HWY_ATTR V log_of_any(D d, V x) {
 // log(1 + x) of every number.
 template <typename D, typename V>
 HWY_INLINE HWY_ATTR V log1p_of_any(D d, V x) {
-  const V one = hn::Set(d, 1.0);
-  const V sum = hn::Add(one, x);
-  const V lost = hn::Div(hn::Sub(x, hn::Sub(sum, one)), sum);
+  const V result = log1p_in_double(d, x);
+  const V sum = hn::Add(hn::Set(d, 1.0), x);
   const auto plain = hn::And(hn::Gt(sum, hn::Zero(d)), hn::Lt(sum, hn::Set(d, kEndless)));
-  const V result = hn::Add(log_of_any(d, sum), hn::IfThenElseZero(plain, lost));
-  return hn::IfThenElse(hn::Eq(x, hn::Zero(d)), x, result);
+  if (HWY_LIKELY(hn::AllTrue(d, plain))) return result;
+  return hn::IfThenElse(plain, result, log_of_any(d, sum));
 }
 
 // What is between x and the nearest whole number, and of pi times that the sine, over pi, and the cosine.

@@ -102,7 +102,6 @@ struct GeluTanhBackward {
 };
 
 void GeluImpl(TensorIterator& iter, bool tanh_approximation) {
-  if (!tanh_approximation && run_halves<1>(iter, Gelu(), kMathGrain)) return;
   dispatch_floating_types(iter.common_dtype(), "gelu", [&](auto type) {
     using T = typename decltype(type)::type;
     if (tanh_approximation) return iter.for_each(UnaryVectorLoop<T, GeluTanh>{{}}, kMathGrain);
