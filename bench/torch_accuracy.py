@@ -71,7 +71,6 @@ FUNCTIONS = {
     "i1e": ("torch.special.i1e(x)", "m.besseli(1, x) * m.exp(-abs(x))", (-20, 20)),
     "entr": ("torch.special.entr(x)", "-x * m.log(x)", (0.01, 0.9)),
     "xlogy(x, x)": ("torch.xlogy(x, x)", "x * m.log(x)", (2, 30)),
-    "log_ndtr": ("torch.special.log_ndtr(x)", "m.log(m.erfc(-x / m.sqrt(2)) / 2)", (-5, 3)),
     "gelu": ("F.gelu(x)", "x * (1 + m.erf(x / m.sqrt(2))) / 2", (-2, 5)),
 }
 
