@@ -98,6 +98,19 @@ def test_losses_of_differences_by_their_parts(name: str, reduction: str) -> None
             assert torch.allclose(actual, wanted)
 
 
+def test_multilabel_margin_loss_of_rows_of_any_length() -> None:
+    x = torch.randn(5, 6, dtype=torch.float64)
+    target = torch.tensor([[0, 3, -1, 2, 2, 2], [-1] * 6, [5, 4, 3, 2, 1, 0], [1, 1, -1, 0, 0, 0], [2, -1, 5, 5, 5, 5]])
+    wanted = []
+    for row, classes in zip(x, target.tolist(), strict=True):
+        named = classes[: [*classes, -1].index(-1)]
+        others = [i for i in range(6) if i not in named]
+        wanted.append(sum(max(0.0, float(1 - row[j] + row[i])) for j in named for i in others) / 6)
+    assert torch.allclose(functional.multilabel_margin_loss(x, target, reduction="none"), torch.tensor(wanted).double())
+    batched = torch.vmap(lambda a, b: functional.multilabel_margin_loss(a, b))(x, target)
+    assert torch.allclose(batched, torch.tensor(wanted).double())
+
+
 @pytest.mark.parametrize("requires_grad", [False, True])
 def test_prelu_of_a_number_is_a_number(requires_grad: bool) -> None:
     result = functional.prelu(torch.tensor(-2.0, requires_grad=requires_grad), torch.tensor([0.25]))

@@ -528,7 +528,7 @@ def multilabel_margin_loss(
     classes = rows.size(1)
     wanted = target.reshape(rows.shape)
     counted = (wanted < 0).to(torch.int64).cumsum(1) == 0
-    if has_readable_values(wanted):  # no further than the longest row goes
+    if type(wanted) is torch.Tensor and has_readable_values(wanted):  # no further than the longest row goes
         longest = int(counted.sum(1).max())
         wanted, counted = wanted[:, :longest], counted[:, :longest]
     places = wanted.masked_fill(~counted, 0)
