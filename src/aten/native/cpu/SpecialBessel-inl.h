@@ -89,7 +89,8 @@ struct BesselJOfVectors {
     return patch_outside(d, x, result, -kLargestAngle64, kLargestAngle64, scalar);
   }
 };
-// Up to 8 a polynomial of x^2 / 32 - 1 beside (2 / pi) log(x) J0(x); or x times one beside (2 / pi) (log(x) J1(x) - 1 / x).
+// Up to 8 a polynomial of x^2 / 32 - 1 beside (2 / pi) log(x) J0(x); or x times one beside
+// (2 / pi) (log(x) J1(x) - 1 / x).
 template <int kOrder>
 struct BesselYOfVectors {
   template <typename D, typename V>
@@ -179,8 +180,8 @@ struct BesselIOfVectors {
     return kOrder == 1 ? hn::CopySign(result, x) : result;
   }
 };
-// Times exp(x) if kScaled: up to 2 a polynomial of x^2 / 2 - 1 less log(x / 2) I0(x), or one over x and log(x / 2) I1(x); from
-// there on a polynomial of 4 / x - 1 over the root.
+// Times exp(x) if kScaled: up to 2 a polynomial of x^2 / 2 - 1 less log(x / 2) I0(x), or one over x and
+// log(x / 2) I1(x); from there on a polynomial of 4 / x - 1 over the root.
 template <int kOrder, bool kScaled>
 struct BesselKOfVectors {
   template <typename D, typename V>
