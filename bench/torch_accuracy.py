@@ -62,6 +62,15 @@ FUNCTIONS = {
     "logsigmoid": ("F.logsigmoid(x)", "-m.log1p(m.exp(-x))", (-20, 20)),
     "mish": ("F.mish(x)", "x * m.tanh(m.log1p(m.exp(x)))", (-10, 10)),
     "elu": ("F.elu(x)", "x if x > 0 else m.expm1(x)", (-20, 5)),
+    "lgamma": ("torch.lgamma(x)", "m.log(abs(m.gamma(x)))", (0.01, 30)),
+    "digamma": ("torch.digamma(x)", "m.digamma(x)", (2, 30)),
+    "polygamma(1, x)": ("torch.polygamma(1, x)", "m.psi(1, x)", (0.01, 30)),
+    "i0": ("torch.i0(x)", "m.besseli(0, x)", (-10, 10)),
+    "i0e": ("torch.special.i0e(x)", "m.besseli(0, x) * m.exp(-abs(x))", (-20, 20)),
+    "i1": ("torch.special.i1(x)", "m.besseli(1, x)", (-10, 10)),
+    "i1e": ("torch.special.i1e(x)", "m.besseli(1, x) * m.exp(-abs(x))", (-20, 20)),
+    "entr": ("torch.special.entr(x)", "-x * m.log(x)", (0.01, 0.9)),
+    "xlogy(x, x)": ("torch.xlogy(x, x)", "x * m.log(x)", (2, 30)),
     "gelu": ("F.gelu(x)", "x * (1 + m.erf(x / m.sqrt(2))) / 2", (-2, 5)),
 }
 

@@ -89,6 +89,13 @@ FORWARD = """
     x.cumsum(0) x.cumprod(0) x.median(1) x.nanmedian(1) x.kthvalue(9,1) x.log_softmax(1) x.sum((0,1)) z.sum((0,2))
     z.log_softmax(1) z.cummin(1) z.view(-1,8).sum(0) z.view(-1,8).sum(1) z.view(8,-1).amin(0) z.view(-1,8).cummax(1)
     t.trapezoid(x,dim=0) t.gradient(x) F.rms_norm(z.view(-1,8),(8,))
+    p.lgamma() p.digamma() t.special.i1e(x) t.special.bessel_j1(x) t.special.bessel_y0(p) t.special.bessel_y1(p)
+    t.special.modified_bessel_i1(x) t.special.modified_bessel_k0(p) t.special.scaled_modified_bessel_k1(p)
+    t.special.airy_ai(x) t.special.spherical_bessel_j0(x) t.special.gammainc(p,u) t.special.gammaincc(p,u)
+    t.special.chebyshev_polynomial_t(x,5) t.special.hermite_polynomial_h(x,5) t.special.laguerre_polynomial_l(x,5)
+    t.special.legendre_polynomial_p(x,5) F.gelu(x) F.logsigmoid(x) F.binary_cross_entropy_with_logits(x,u)
+    F.mse_loss(x,y,reduction='none') F.smooth_l1_loss(x,y) F.multilabel_margin_loss(x,k.clamp(-1)-1)
+    x.clone().exponential_()
 """
 
 TRAINED = """
@@ -119,6 +126,9 @@ TRAINED = """
     F.interpolate(al,scale_factor=2,mode='bilinear') F.relu(al)
     x.prod() x.prod(0) x.nansum(1) x.nanmedian(1)[0] x.cummax(1)[0] x.bfloat16().softmax(1) x.half().log_softmax(0)
     F.group_norm(a.bfloat16(),8) F.batch_norm(a.bfloat16(),rm,rv,training=True) F.layer_norm(z.view(-1,8),(8,))
+    F.softshrink(x) F.threshold(x,.5,0.) F.softplus(x) F.gelu(x) F.mse_loss(x,y) F.smooth_l1_loss(x,y)
+    F.binary_cross_entropy_with_logits(x,u.detach()) p.lgamma() u.logit() p.digamma() t.special.i0e(x)
+    t.special.entr(p) t.special.log_ndtr(x) x.xlogy(p)
 """
 
 

@@ -112,6 +112,77 @@ def test_special_functions(name: str) -> None:
     assert units_off(function(*rounded), function(*[column.double() for column in rounded]).numpy()) <= 2
 
 
+def test_polygamma_is_a_zeta_function() -> None:
+    x = torch.cat([torch.linspace(0.01, 12, 999), torch.linspace(-4.9, -4.1, 50)]).double()
+    for dtype, relative in ((torch.float64, 1e-14), (torch.float32, 1e-6)):
+        given = x.to(dtype)
+        expected = torch.special.zeta(torch.tensor(2.0, dtype=torch.float64), given.double())
+        assert torch.allclose(torch.polygamma(1, given).double(), expected, rtol=relative)
+
+
+DEGREES = [0, 1, 2, 3, 7, 12, 30]
+SERIES = {
+    "chebyshev_polynomial_t": np.polynomial.chebyshev.chebval,
+    "hermite_polynomial_h": np.polynomial.hermite.hermval,
+    "hermite_polynomial_he": np.polynomial.hermite_e.hermeval,
+    "laguerre_polynomial_l": np.polynomial.laguerre.lagval,
+    "legendre_polynomial_p": np.polynomial.legendre.legval,
+}
+
+
+@pytest.mark.parametrize("name", SERIES)
+def test_polynomials(name: str) -> None:
+    """Of degrees that differ from number to number, too: some below 0, some beyond what vectors compute."""
+    function = getattr(torch.special, name)
+    x = np.linspace(-0.98, 0.98, 61)
+    columns = {n: SERIES[name](x, np.eye(51)[n]) for n in [*DEGREES, 50]} | {-1: np.zeros(61)}
+    for n, column in columns.items():
+        assert np.allclose(function(torch.from_numpy(x), n).numpy(), column, rtol=1e-10)
+    degrees = np.resize(list(columns), 61)
+    expected = np.array([columns[n][place] for place, n in enumerate(degrees)])
+    assert np.allclose(function(torch.from_numpy(x), torch.from_numpy(degrees + 0.0)).numpy(), expected, rtol=1e-10)
+
+
+def test_chebyshev_polynomials_are_sines_of_multiples() -> None:
+    angle = torch.linspace(0.1, 3, 77, dtype=torch.float64)
+    x = angle.cos()
+    for n in DEGREES:
+        expected = {
+            "t": (n * angle).cos(),
+            "u": ((n + 1) * angle).sin() / angle.sin(),
+            "v": ((n + 0.5) * angle).cos() / (angle / 2).cos(),
+            "w": ((n + 0.5) * angle).sin() / (angle / 2).sin(),
+        }
+        for kind, values in expected.items():
+            plain = getattr(torch.special, f"chebyshev_polynomial_{kind}")(x, n)
+            shifted = getattr(torch.special, f"shifted_chebyshev_polynomial_{kind}")(x / 2 + 0.5, n)
+            for actual in (plain, shifted):
+                assert torch.allclose(actual, values, rtol=1e-8, atol=1e-11)
+
+
+ENDS = [0.0, -0.0, 1.0, -1.0, -2.5, -3.0, 1e-40, 5e-324, 9.0, 40.0, -40.0, 1e5, 1e300, math.inf, -math.inf, math.nan]
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("name", [*SPECIAL, "polygamma"])
+def test_special_functions_give_the_same_bits_wherever_a_number_lies(name: str, dtype: torch.dtype) -> None:
+    """Among others that have other polynomials, alone, and in rows that are longer than what is computed at a time."""
+    torch.manual_seed(0)
+    x = torch.cat([torch.rand(300) * 3, torch.tensor(ENDS), torch.randn(200) * 20]).to(dtype)
+    others = [torch.linspace(0.5, 9, x.numel(), dtype=dtype)] * (len(SPECIAL.get(name, [([0],)])[0][0]) - 1)
+
+    def function(*arguments: torch.Tensor) -> torch.Tensor:
+        return torch.polygamma(1, *arguments) if name == "polygamma" else getattr(torch.special, name)(*arguments)
+
+    columns = torch.stack([x, *others])
+    expected = function(*columns).nan_to_num(7.5)
+    for start in (1, 5, 17, 255):
+        assert torch.equal(function(*columns[:, start:]).nan_to_num(7.5), expected[start:])
+    assert torch.equal(function(*columns.repeat_interleave(3, 1)[:, ::3]).nan_to_num(7.5), expected)
+    alone = torch.stack([function(*numbers) for numbers in columns[:, 295:330].unbind(1)])
+    assert torch.equal(alone.nan_to_num(7.5), expected[295:330])
+
+
 NOT = [math.nan, math.inf, math.nan, math.nan]  # of -1, infinity, its opposite, NaN
 WITHIN_A_UNIT = {
     "exp": (np.exp, -103, 88.7),

@@ -20,6 +20,8 @@ def signals(x: torch.Tensor) -> torch.Tensor:
 FUNCTIONS: dict[str, Function] = {
     "threshold": lambda x: functional.threshold(x, 0.25, -7.0),
     "hardshrink": lambda x: functional.hardshrink(x, 0.4),
+    "softsign": functional.softsign,
+    "softshrink": lambda x: functional.softshrink(x, 0.4),
     "prelu": lambda x: functional.prelu(x, torch.tensor([0.25], dtype=x.dtype)),
     "prelu of channels": lambda x: functional.prelu(x, torch.linspace(-1, 2, 3, dtype=x.dtype)),
     "lerp by weights": lambda x: torch.lerp(x, x.detach().flip(0), x.detach().abs()),
@@ -49,6 +51,64 @@ def test_with_and_without_gradient(name: str, dtype: torch.dtype) -> None:
         dense = FUNCTIONS[name](layout.contiguous())
         assert torch.equal(plain.nan_to_num(99), dense.nan_to_num(99))
         assert plain.shape != layout.shape or name.startswith("max") or plain.stride() == layout.stride()
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16, torch.float16], ids=str)
+@pytest.mark.parametrize("name", ["threshold", "hardshrink", "softshrink"])
+def test_gradients_of_what_is_cut_off(name: str, dtype: torch.dtype) -> None:
+    """1 where the input counts, borders and NaN as in PyTorch; also of parts of vectors and of columns."""
+    inside = {"threshold": (-float("inf"), 0.25), "hardshrink": (-0.5, 0.5), "softshrink": (-0.5, 0.5)}[name]
+    arguments = (0.25, -7.0) if name == "threshold" else (0.5,)
+    borders = torch.tensor([0.25, -0.25, 0.5, -0.5, 0.0, -0.0, float("nan"), float("inf")])
+    x = torch.cat([torch.randn(90), borders]).to(dtype)
+    for part in (x, x[3:], x.reshape(2, 49).t(), x[::5]):
+        leaf = part.detach().clone().requires_grad_()
+        gradient = torch.randn(leaf.shape).to(dtype)
+        getattr(functional, name)(leaf, *arguments).backward(gradient)
+        assert leaf.grad is not None
+        lost = (part >= inside[0]) & (part <= inside[1])
+        assert torch.equal(leaf.grad, gradient.masked_fill(lost, 0))
+
+
+@pytest.mark.parametrize("name", ["mse_loss", "huber_loss", "smooth_l1_loss"])
+@pytest.mark.parametrize("reduction", ["none", "mean", "sum"])
+def test_losses_of_differences_by_their_parts(name: str, reduction: str) -> None:
+    """Their values and both gradients, in float64, broadcast and of columns; and the gradients' own gradients."""
+    torch.manual_seed(0)
+    losses = {
+        "mse_loss": lambda x: x * x,
+        "huber_loss": lambda x: torch.where(x.abs() < 1, x * x / 2, x.abs() - 0.5),
+        "smooth_l1_loss": lambda x: torch.where(x.abs() < 1, x * x / 2, x.abs() - 0.5),
+    }
+    x = torch.randn(7, 13, dtype=torch.float64)
+    for a, b in ((x, x.flip(0)), (x.t().contiguous().t(), torch.randn(13).double()), (x[:, ::2], x[:, :7])):
+        given = [side.clone().requires_grad_() for side in (a, b)]
+        parts = [side.clone().requires_grad_() for side in (a, b)]
+        result = getattr(functional, name)(*torch.broadcast_tensors(*given), reduction=reduction)
+        each = losses[name](parts[0] - parts[1])
+        expected = each if reduction == "none" else getattr(each, reduction)()
+        assert torch.allclose(result, expected)
+        weight = torch.randn_like(expected)
+        gradients = torch.autograd.grad(result, given, weight, create_graph=True)
+        wanted_gradients = torch.autograd.grad(expected, parts, weight)
+        for actual, wanted in zip(gradients, wanted_gradients, strict=True):
+            assert torch.allclose(actual, wanted)
+        result = getattr(functional, name)(*torch.broadcast_tensors(*given), reduction=reduction)
+        for actual, wanted in zip(torch.autograd.grad(result, given, weight), gradients, strict=True):
+            assert torch.allclose(actual, wanted)
+
+
+def test_multilabel_margin_loss_of_rows_of_any_length() -> None:
+    x = torch.randn(5, 6, dtype=torch.float64)
+    target = torch.tensor([[0, 3, -1, 2, 2, 2], [-1] * 6, [5, 4, 3, 2, 1, 0], [1, 1, -1, 0, 0, 0], [2, -1, 5, 5, 5, 5]])
+    wanted = []
+    for row, classes in zip(x, target.tolist(), strict=True):
+        named = classes[: [*classes, -1].index(-1)]
+        others = [i for i in range(6) if i not in named]
+        wanted.append(sum(max(0.0, float(1 - row[j] + row[i])) for j in named for i in others) / 6)
+    assert torch.allclose(functional.multilabel_margin_loss(x, target, reduction="none"), torch.tensor(wanted).double())
+    batched = torch.vmap(lambda a, b: functional.multilabel_margin_loss(a, b))(x, target)
+    assert torch.allclose(batched, torch.tensor(wanted).double())
 
 
 @pytest.mark.parametrize("requires_grad", [False, True])

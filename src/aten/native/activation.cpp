@@ -123,9 +123,13 @@ Tensor celu(const Tensor& self, const Scalar& alpha) {
 
 namespace {
 
-// Whether the CPU's fused kernels may compute a function whose gradient is that of its parts.
-bool is_computed_at_once(const Tensor& self) {
-  return self.is_cpu() && self.is_floating_point() && !is_differentiated(self);
+bool has_fused_kernels(const Tensor& self) { return self.is_cpu() && self.is_floating_point(); }
+
+// To the type of `self`, as a comparison with it does.
+double round_bound(const Tensor& self, const Scalar& bound) {
+  alignas(16) char element[16];
+  at::detail::store_scalar(element, self.dtype(), bound);
+  return at::detail::load_scalar(element, self.dtype()).toDouble();
 }
 
 Tensor replace_within(const Tensor& self, double low, double high, double value) {
@@ -134,25 +138,46 @@ Tensor replace_within(const Tensor& self, double low, double high, double value)
   return out;
 }
 
+Tensor lies_within(const Tensor& self, const Scalar& bound) {
+  return at::logical_and(at::ge(self, Scalar(-bound.toDouble())), at::le(self, bound));
+}
+
 }  // namespace
 
 Tensor threshold(const Tensor& self, const Scalar& threshold, const Scalar& value) {
   TORCH_CHECK_NOT_IMPLEMENTED(self.dtype() != kBool && !self.is_complex(), "\"threshold_cpu\" not implemented for '",
                               self.dtype(), "'");
-  if (is_computed_at_once(self)) return replace_within(self, -kInfinity, threshold.toDouble(), value.toDouble());
+  if (has_fused_kernels(self)) return replace_within(self, -kInfinity, threshold.toDouble(), value.toDouble());
   return at::masked_fill(self, at::le(self, threshold), value);
 }
 
 Tensor hardshrink(const Tensor& self, const Scalar& lambd) {
   check_floating(self, "hardshrink_cpu");
-  if (is_computed_at_once(self)) {
-    alignas(16) char element[16];  // of the type, which rounds the bound
-    at::detail::store_scalar(element, self.dtype(), lambd);
-    const double bound = at::detail::load_scalar(element, self.dtype()).toDouble();
+  if (has_fused_kernels(self)) {
+    const double bound = round_bound(self, lambd);
     return replace_within(self, -bound, bound, 0);
   }
-  const Scalar lower(-lambd.toDouble());
-  return at::masked_fill(self, at::logical_and(at::ge(self, lower), at::le(self, lambd)), Scalar(0));
+  return at::masked_fill(self, lies_within(self, lambd), Scalar(0));
+}
+
+Tensor softshrink(const Tensor& self, const Scalar& lambd) {
+  TORCH_CHECK(lambd.toDouble() >= 0, "lambda must be greater or equal to 0, but found to be ", lambd.toDouble(), ".");
+  check_floating(self, "softshrink_cpu");
+  if (!has_fused_kernels(self)) return at::sub(self, at::clamp(self, Scalar(-lambd.toDouble()), lambd));
+  const double bound = round_bound(self, lambd);
+  Tensor out;
+  TensorIterator::unary_op(out, self).run(cpu::less_held, -bound, bound);
+  return out;
+}
+
+// Of both: where they are not 0, they grow as what is given does.
+Tensor hardshrink_backward(const Tensor& grad_output, const Tensor& self, const Scalar& lambd) {
+  if (!has_fused_kernels(self) || grad_output.dtype() != self.dtype())
+    return at::masked_fill(grad_output, lies_within(self, lambd), Scalar(0));
+  const double bound = round_bound(self, lambd);
+  Tensor out;
+  TensorIterator::binary_op(out, grad_output, self).run(cpu::zero_within, -bound, bound);
+  return out;
 }
 
 Tensor rrelu(const Tensor& self, const Scalar& lower, const Scalar& upper, bool training, const Generator& generator) {
@@ -231,7 +256,9 @@ Tensor prelu(const Tensor& self, const Tensor& weight) {
     slope = at::reshape(weight, {});
   }
   check_floating(self, "prelu_cpu");
-  if (is_computed_at_once(self) && is_computed_at_once(slope) && slope.dtype() == self.dtype()) {
+  // In one pass where nobody asks for a gradient, which is that of the parts.
+  const bool is_differentiated_by_either = is_differentiated(self) || is_differentiated(slope);
+  if (!is_differentiated_by_either && has_fused_kernels(self) && slope.dtype() == self.dtype()) {
     Tensor out;
     TensorIterator::binary_op(out, self, slope).run(cpu::slope_below_zero);
     return out;
@@ -239,7 +266,15 @@ Tensor prelu(const Tensor& self, const Tensor& weight) {
   return at::where(at::gt(self, Scalar(0)), self, at::mul(slope, self));
 }
 
-Tensor softsign(const Tensor& self) { return at::div(self, at::add(at::abs(self), Scalar(1))); }
+Tensor softsign(const Tensor& self) {
+  const bool is_rounded_twice = c10::is_reduced_floating_type(self.dtype());
+  if (!has_fused_kernels(self) || is_rounded_twice || is_differentiated(self)) {
+    return at::div(self, at::add(at::abs(self), Scalar(1)));
+  }
+  Tensor out;
+  TensorIterator::unary_op(out, self).run(cpu::softsign);
+  return out;
+}
 
 namespace {
 

@@ -74,24 +74,39 @@ Classification flatten_classification(const Tensor& self, const Tensor& target, 
   return result;
 }
 
+// `tensor`, or as float32 what kernels compute so.
+Tensor in_computed_type(const Tensor& tensor) {
+  if (!tensor.defined() || !c10::is_reduced_floating_type(tensor.dtype())) return tensor;
+  return at::detail::to_dtype(tensor, kFloat);
+}
+
 // [N] losses and [N] the weights that counted.
 std::pair<Tensor, Tensor> sample_losses(const Classification& problem, const Tensor& weight,
                                         int64_t ignore_index) {
   const Tensor& scores = problem.scores;
-  Tensor losses = at::detail::empty(problem.targets.sizes(), scores.dtype(), scores.device());
-  Tensor weights = at::detail::empty(problem.targets.sizes(), scores.dtype(), scores.device());
+  const ScalarType dtype = scores.dtype();
+  const ScalarType computed = c10::is_reduced_floating_type(dtype) ? kFloat : dtype;
+  const Tensor losses = at::detail::empty(problem.targets.sizes(), computed, scores.device());
+  const Tensor weights = at::detail::empty(problem.targets.sizes(), computed, scores.device());
   if (losses.numel() > 0) {
-    const Tensor dense_weight = weight.defined() ? at::detail::to_contiguous(weight) : weight;
-    run_kernel_in_float32<2>(nll_loss_kernels, scores.device(), losses, weights, scores, problem.targets, dense_weight,
-               ignore_index);
+    const Tensor dense_weight = in_computed_type(weight.defined() ? at::detail::to_contiguous(weight) : weight);
+    // The CPU takes scores of any type: it reads a few of them.
+    run_kernel(nll_loss_kernels, scores.device(), losses, weights, scores.is_cpu() ? scores : in_computed_type(scores),
+               problem.targets, dense_weight, ignore_index);
   }
-  return {std::move(losses), std::move(weights)};
+  return {at::detail::to_dtype(losses, dtype), at::detail::to_dtype(weights, dtype)};
 }
 
 }  // namespace
 
 Tensor mse_loss(const Tensor& self, const Tensor& target, int64_t reduction) {
   check_loss_types(self, target, "mse_cpu");
+  const ScalarType dtype = result_type({self, target});
+  if (self.is_cpu() && target.is_cpu() && !c10::is_reduced_floating_type(dtype)) {  // which would be rounded twice
+    Tensor losses;
+    TensorIterator::binary_op(losses, self, target).run(cpu::square_of_difference);
+    return reduce_loss(losses, reduction);
+  }
   const Tensor difference = at::sub(self, target);
   return reduce_loss(at::mul(difference, difference), reduction);
 }
@@ -120,9 +135,12 @@ Tensor nll_loss_backward(const Tensor& grad_output, const Tensor& self, const Te
       reduction == kNone ? at::reshape(grad_losses, {samples}) : native::expand(grad_losses, {samples}, true);
   const Tensor grad_scores = at::zeros(problem.scores.sizes(), problem.scores.options());
   if (grad_scores.numel() > 0) {
-    const Tensor dense_weight = weight.defined() ? at::detail::to_contiguous(weight) : weight;
-    run_kernel_in_float32(nll_loss_backward_kernels, self.device(), grad_scores, at::detail::to_contiguous(grad_losses),
-               problem.targets, dense_weight, ignore_index);
+    const Tensor dense_weight = in_computed_type(weight.defined() ? at::detail::to_contiguous(weight) : weight);
+    const Tensor dense_grad = in_computed_type(at::detail::to_contiguous(grad_losses));
+    const Tensor written = grad_scores.is_cpu() ? grad_scores : in_computed_type(grad_scores);
+    run_kernel(nll_loss_backward_kernels, self.device(), written, dense_grad, problem.targets, dense_weight,
+               ignore_index);
+    if (written.dtype() != grad_scores.dtype()) at::detail::copy_into(grad_scores, written);
   }
   if (self.dim() <= 2) return native::view(grad_scores, self.sizes());
   DimVector shape(problem.loss_shape);

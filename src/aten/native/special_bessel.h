@@ -108,6 +108,26 @@ C10_HOST_DEVICE inline double spherical_bessel_j0(double x) {
   return std::sin(x) / x;
 }
 
+constexpr int kAirySteps = 24;  // of Taylor's series, up to 1/2 from a whole number
+
+// Airy's function and its derivative at -9, ..., 2.
+C10_HOST_DEVICE inline const double* airy_values() {
+  static constexpr double kValues[] = {
+      -0.022133721547341403674, -0.97566398092633159471,
+      -0.052705050356386202622, 0.93556093819830655103,
+      0.18428083525050563728, -0.77100816841012654773,
+      -0.32914517362982310523, 0.34593548728134289493,
+      0.35076100902411431979, 0.32719281855444313679,
+      -0.070265532949289515099, -0.7906285753685813803,
+      -0.37881429367765807435, 0.31458376921659881365,
+      0.22740742820168557599, 0.61825902074169104141,
+      0.5355608832923521188, -0.010160567116645209395,
+      0.35502805388781723926, -0.25881940379280679841,
+      0.13529241631288141552, -0.15914744129679321279,
+      0.034924130423274379135, -0.053090384433653631704};
+  return kValues;
+}
+
 // 16 ulp of the values around: Taylor's series from known values; far off asymptotic.
 C10_HOST_DEVICE inline double airy_ai(double x) {
   if (std::isnan(x)) return x;
@@ -132,27 +152,15 @@ C10_HOST_DEVICE inline double airy_ai(double x) {
     const double angle = zeta + kPi / 4;
     return (std::sin(angle) * parts[0] - std::cos(angle) * parts[1]) / (kSqrtPi * std::sqrt(std::sqrt(size)));
   }
-  // The function and its derivative at -9 ... 2; between them its equation y'' = x y gives Taylor's series.
-  static constexpr double kValues[][2] = {{-0.022133721547341403674, -0.97566398092633159471},
-                                          {-0.052705050356386202622, 0.93556093819830655103},
-                                          {0.18428083525050563728, -0.77100816841012654773},
-                                          {-0.32914517362982310523, 0.34593548728134289493},
-                                          {0.35076100902411431979, 0.32719281855444313679},
-                                          {-0.070265532949289515099, -0.7906285753685813803},
-                                          {-0.37881429367765807435, 0.31458376921659881365},
-                                          {0.22740742820168557599, 0.61825902074169104141},
-                                          {0.5355608832923521188, -0.010160567116645209395},
-                                          {0.35502805388781723926, -0.25881940379280679841},
-                                          {0.13529241631288141552, -0.15914744129679321279},
-                                          {0.034924130423274379135, -0.053090384433653631704}};
+  // Between whole numbers its equation y'' = x y gives Taylor's series.
   const int node = std::clamp(static_cast<int>(std::nearbyint(x)), -9, 2);
   const double h = x - node;
   double before = 0;
-  double current = kValues[node + 9][0];
-  double after = kValues[node + 9][1];
+  double current = airy_values()[2 * (node + 9)];
+  double after = airy_values()[2 * (node + 9) + 1];
   double power = 1;
   double sum = 0;
-  for (int n = 0; n < 40; ++n, power *= h) {
+  for (int n = 0; n < kAirySteps; ++n, power *= h) {
     sum += current * power;
     const double next = (node * current + before) / ((n + 1.0) * (n + 2.0));
     before = current;

@@ -219,33 +219,39 @@ C10_HOST_DEVICE inline double erfcx(double x) {
   return 1 / (kSqrtPi * tail);
 }
 
+// A quotient of two polynomials.
+struct Quotient {
+  double top[8];
+  double bottom[8];
+};
+// Wichura's (AS 241) for the normal distribution's quantile: in the middle, beside it, and far off.
+C10_HOST_DEVICE constexpr Quotient quantile_in_the_middle() {
+  return {{3.3871328727963666080e0, 1.3314166789178437745e+2, 1.9715909503065514427e+3, 1.3731693765509461125e+4,
+           4.5921953931549871457e+4, 6.7265770927008700853e+4, 3.3430575583588128105e+4, 2.5090809287301226727e+3},
+          {1.0, 4.2313330701600911252e+1, 6.8718700749205790830e+2, 5.3941960214247511077e+3, 2.1213794301586595867e+4,
+           3.9307895800092710610e+4, 2.8729085735721942674e+4, 5.2264952788528545610e+3}};
+}
+C10_HOST_DEVICE constexpr Quotient quantile_beside_it() {
+  return {{1.42343711074968357734e0, 4.63033784615654529590e0, 5.76949722146069140550e0, 3.64784832476320460504e0,
+           1.27045825245236838258e0, 2.41780725177450611770e-1, 2.27238449892691845833e-2, 7.74545014278341407640e-4},
+          {1.0, 2.05319162663775882187e0, 1.67638483018380384940e0, 6.89767334985100004550e-1,
+           1.48103976427480074590e-1, 1.51986665636164571966e-2, 5.47593808499534494600e-4, 1.05075007164441684324e-9}};
+}
+C10_HOST_DEVICE constexpr Quotient quantile_far_off() {
+  return {{6.65790464350110377720e0, 5.46378491116411436990e0, 1.78482653991729133580e0, 2.96560571828504891230e-1,
+           2.65321895265761230930e-2, 1.24266094738807843860e-3, 2.71155556874348757815e-5, 2.01033439929228813265e-7},
+          {1.0, 5.99832206555887937690e-1, 1.36929880922735805310e-1, 1.48753612908506148525e-2,
+           7.86869131145613259100e-4, 1.84631831751005468180e-5, 1.42151175831644588870e-7, 2.04426310338993978564e-15}};
+}
+C10_HOST_DEVICE inline double evaluate(const Quotient& quotient, double x) {
+  return polynomial(quotient.top, x) / polynomial(quotient.bottom, x);
+}
+
 // The normal distribution's quantile; `center` is p - 1/2 and `tail` min(p, 1 - p), each as exact as the caller has it.
 C10_HOST_DEVICE inline double normal_quantile(double center, double tail) {
-  static constexpr double kA[] = {3.3871328727963666080e0, 1.3314166789178437745e+2, 1.9715909503065514427e+3,
-                                  1.3731693765509461125e+4, 4.5921953931549871457e+4, 6.7265770927008700853e+4,
-                                  3.3430575583588128105e+4, 2.5090809287301226727e+3};
-  static constexpr double kB[] = {1.0, 4.2313330701600911252e+1, 6.8718700749205790830e+2, 5.3941960214247511077e+3,
-                                  2.1213794301586595867e+4, 3.9307895800092710610e+4, 2.8729085735721942674e+4,
-                                  5.2264952788528545610e+3};
-  static constexpr double kC[] = {1.42343711074968357734e0, 4.63033784615654529590e0, 5.76949722146069140550e0,
-                                  3.64784832476320460504e0, 1.27045825245236838258e0, 2.41780725177450611770e-1,
-                                  2.27238449892691845833e-2, 7.74545014278341407640e-4};
-  static constexpr double kD[] = {1.0, 2.05319162663775882187e0, 1.67638483018380384940e0, 6.89767334985100004550e-1,
-                                  1.48103976427480074590e-1, 1.51986665636164571966e-2, 5.47593808499534494600e-4,
-                                  1.05075007164441684324e-9};
-  static constexpr double kE[] = {6.65790464350110377720e0, 5.46378491116411436990e0, 1.78482653991729133580e0,
-                                  2.96560571828504891230e-1, 2.65321895265761230930e-2, 1.24266094738807843860e-3,
-                                  2.71155556874348757815e-5, 2.01033439929228813265e-7};
-  static constexpr double kF[] = {1.0, 5.99832206555887937690e-1, 1.36929880922735805310e-1, 1.48753612908506148525e-2,
-                                  7.86869131145613259100e-4, 1.84631831751005468180e-5, 1.42151175831644588870e-7,
-                                  2.04426310338993978564e-15};
-  if (std::fabs(center) <= 0.425) {
-    const double r = 0.180625 - center * center;
-    return center * polynomial(kA, r) / polynomial(kB, r);
-  }
+  if (std::fabs(center) <= 0.425) return center * evaluate(quantile_in_the_middle(), 0.180625 - center * center);
   const double r = std::sqrt(-std::log(tail));
-  const double size = r <= 5 ? polynomial(kC, r - 1.6) / polynomial(kD, r - 1.6)
-                             : polynomial(kE, r - 5) / polynomial(kF, r - 5);
+  const double size = r <= 5 ? evaluate(quantile_beside_it(), r - 1.6) : evaluate(quantile_far_off(), r - 5);
   return std::copysign(size, center);
 }
 

@@ -39,7 +39,7 @@ _UNARY = (
     "special_scaled_modified_bessel_k0 special_scaled_modified_bessel_k1 special_spherical_bessel_j0 "
     "special_expit special_logit special_round special_digamma special_psi special_gammaln special_polygamma "
     "special_multigammaln special_exp2 special_expm1 special_erf special_erfc special_erfinv special_i0 "
-    "special_sinc special_log1p"
+    "special_sinc special_log1p softshrink"
 )
 _SEVERAL = (
     "add sub subtract rsub mul multiply div divide true_divide floor_divide remainder fmod pow float_power "

@@ -32,11 +32,11 @@ def _ndtr(x: mpf) -> mpf:
 # name -> the function, and where it is asked: ranges of its only argument, or of every argument
 FUNCTIONS: dict[str, tuple[Callable[..., mpf], tuple[Range, ...] | tuple[tuple[Range, ...], ...]]] = {
     "airy_ai": (mp.airyai, ((-4.0, 2.5), (2.5, 12.0))),
-    "bessel_j0": (lambda x: mp.besselj(0, x), ((0.0, 2.0),)),
-    "bessel_j1": (lambda x: mp.besselj(1, x), ((0.0, 3.0),)),
-    "bessel_y0": (lambda x: mp.bessely(0, x), ((1.0, 3.5),)),
-    "bessel_y1": (lambda x: mp.bessely(1, x), ((0.1, 2.0),)),
-    "digamma": (mp.digamma, ((0.01, 1.0), (2.0, 100.0))),
+    "bessel_j0": (lambda x: mp.besselj(0, x), ((0.0, 2.0), (6.0, 8.2), (9.2, 11.2))),
+    "bessel_j1": (lambda x: mp.besselj(1, x), ((0.0, 3.0), (7.6, 9.6), (11.0, 12.5))),
+    "bessel_y0": (lambda x: mp.bessely(0, x), ((1.0, 3.5), (7.6, 9.6))),
+    "bessel_y1": (lambda x: mp.bessely(1, x), ((0.1, 2.0), (6.0, 8.2), (9.2, 11.2))),
+    "digamma": (mp.digamma, ((0.01, 1.0), (2.0, 100.0), (-0.4, -0.05), (-2.5, -2.1))),
     "entr": (lambda x: -x * mp.log(x), ((0.01, 0.9), (1.1, 50.0))),
     "erfc": (mp.erfc, ((-3.0, 3.0), (3.0, 9.0))),
     "erfcx": (lambda x: mp.exp(x * x) * mp.erfc(x), ((-4.0, 0.0), (0.0, 3.0), (3.0, 50.0))),
@@ -44,7 +44,7 @@ FUNCTIONS: dict[str, tuple[Callable[..., mpf], tuple[Range, ...] | tuple[tuple[R
     "exp2": (lambda x: mp.mpf(2) ** x, ((-20.0, 20.0),)),
     "gammainc": (lambda a, x: mp.gammainc(a, 0, x, regularized=True), GAMMA),
     "gammaincc": (lambda a, x: mp.gammainc(a, x, mp.inf, regularized=True), GAMMA),
-    "gammaln": (mp.loggamma, ((0.01, 0.9), (3.0, 100.0))),
+    "gammaln": (lambda x: mp.log(abs(mp.gamma(x))), ((0.01, 0.9), (3.0, 100.0), (-0.9, -0.1), (-4.9, -4.1))),
     "i0": (lambda x: mp.besseli(0, x), BESSEL),
     "i0e": (lambda x: mp.besseli(0, x) * mp.exp(-abs(x)), BESSEL),
     "i1": (lambda x: mp.besseli(1, x), BESSEL),
@@ -56,6 +56,8 @@ FUNCTIONS: dict[str, tuple[Callable[..., mpf], tuple[Range, ...] | tuple[tuple[R
     "scaled_modified_bessel_k0": (lambda x: mp.besselk(0, x) * mp.exp(x), ((0.01, 2.0), (2.0, 500.0))),
     "scaled_modified_bessel_k1": (lambda x: mp.besselk(1, x) * mp.exp(x), ((0.01, 2.0), (2.0, 500.0))),
     "spherical_bessel_j0": (lambda x: mp.sin(x) / x, ((1e-5, 1e-3), (0.01, 3.0))),
+    "xlog1py": (lambda a, b: a * mp.log1p(b), (((-3.0, 3.0), (-0.9, 0.1)), ((-3.0, 3.0), (0.1, 50.0)))),
+    "xlogy": (lambda a, b: a * mp.log(b), (((-3.0, 3.0), (0.01, 0.9)), ((-3.0, 3.0), (1.1, 50.0)))),
     "zeta": (mp.zeta, (((1.01, 3.0), (0.1, 20.0)), ((3.0, 30.0), (0.1, 20.0)))),
 }
 

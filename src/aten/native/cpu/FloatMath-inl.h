@@ -233,6 +233,13 @@ HWY_INLINE HWY_ATTR V float_log(D d, V x) {
   return kFromOne ? hn::CopySign(result, x) : result;
 }
 
+// log(1 + e^x), which stays finite for every finite x.
+template <typename D, typename V>
+HWY_INLINE HWY_ATTR V float_softplus(D d, V x) {
+  const V small = float_log<BaseE, true>(d, float_exp(d, hn::Neg(hn::Abs(x))));  // NaN stays in it
+  return hn::Add(hn::Max(x, hn::Zero(d)), small);
+}
+
 constexpr float kLargestAngle = 20000;  // where what is left beside a multiple of pi / 8 has all of its digits
 
 // The sine and the cosine of x, each as a sum of two, for |x| up to kLargestAngle.

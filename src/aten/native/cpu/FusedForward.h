@@ -13,8 +13,14 @@ void change_signs_of_halves(c10::DeviceType, TensorIterator& iter, bool drops);
 void take_signs_of_halves(c10::DeviceType, TensorIterator& iter);
 // `value` in place of what lies in [low, high]; other numbers, and NaN, stay.
 void replace_within(c10::DeviceType, TensorIterator& iter, double low, double high, double value);
+// x less what it is when held in [low, high]; NaN stays.
+void less_held(c10::DeviceType, TensorIterator& iter, double low, double high);
+// 0 where the second number lies in [low, high], else the first.
+void zero_within(c10::DeviceType, TensorIterator& iter, double low, double high);
 // The first number where the second lies in [low, high], in (low, high) if `open`; else 0.
 void zero_outside(c10::DeviceType, TensorIterator& iter, double low, double high, bool open);
+// x / (|x| + 1), of float32 and float64.
+void softsign(c10::DeviceType, TensorIterator& iter);
 // a + weight * (b - a), from the nearer end.
 void lerp_by_weights(c10::DeviceType, TensorIterator& iter);
 // x where it is positive, x * slope elsewhere.

@@ -12,6 +12,10 @@ void half_square_up_to(c10::DeviceType, TensorIterator& iter, double bound);
 // grad * (a - b), with a - b held in [-bound, bound].
 void half_square_slope(c10::DeviceType, TensorIterator& iter, double bound);
 
+// (a - b)^2, and grad * (factor * (a - b)), of float32 and float64.
+void square_of_difference(c10::DeviceType, TensorIterator& iter);
+void times_difference(c10::DeviceType, TensorIterator& iter, double factor);
+
 // What would stand at `place` along `dim` if that were sorted, of equal elements the first one, and where it stands.
 void select_in_order(const Tensor& values, const Tensor& indices, const Tensor& self, int64_t dim, int64_t place);
 // The lower one of the two in the middle of what is not NaN; of nothing else, the first NaN.

@@ -9,5 +9,8 @@ namespace at::native::cpu {
 // Whether there are vectors for the function and the iterator's common dtype; if so, it has been computed.
 bool run_in_vectors(TensorIterator& iter, UnaryFunction function);
 bool run_in_vectors(TensorIterator& iter, BinaryFunction function);
+// The same of those in special_function_kernels.cpp.
+bool run_special(TensorIterator& iter, UnaryFunction function);
+bool run_special(TensorIterator& iter, BinaryFunction function);
 
 }  // namespace at::native::cpu

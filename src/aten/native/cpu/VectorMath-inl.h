@@ -270,6 +270,15 @@ HWY_INLINE HWY_ATTR V log1p_of_fraction(D d, V x) {
   return hn::NegMulAdd(s, hn::NegMulAdd(square, terms_of_square, x), x);
 }
 
+// log(1 + x) in float64 for finite x above -1: the logarithm of the sum, and what the sum lost.
+template <typename D, typename V>
+HWY_INLINE HWY_ATTR V log1p_in_double(D d, V x) {
+  const V one = hn::Set(d, 1.0);
+  const V sum = hn::Add(one, x);
+  const V result = hn::Add(hn::Log(d, sum), hn::Div(hn::Sub(x, hn::Sub(sum, one)), sum));
+  return hn::IfThenElse(hn::Eq(x, hn::Zero(d)), x, result);  // -0 stays
+}
+
 // log of positive normal numbers.
 template <typename D, typename V>
 HWY_INLINE HWY_ATTR V log_vector(D d, V x) {

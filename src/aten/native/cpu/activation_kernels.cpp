@@ -20,25 +20,33 @@ constexpr double kSquareRootOf2OverPi = 0.79788456080286535588;  // sqrt(2 / pi)
 constexpr double kInverseSquareRootOf2Pi = 0.39894228040143267794;
 constexpr double kCubic = 0.044715;
 
-// The normal distribution's cumulative function: erfc(-x / sqrt(2)) / 2. float32:
-// by a polynomial of its logarithm, 0 from -6 on.
+// The normal distribution's cumulative function of -|x|, 0 from -6 on: by a polynomial of its logarithm.
+template <typename D, typename V>
+HWY_INLINE HWY_ATTR V left_of_six(D d, V magnitude) {
+  constexpr float terms[] = {-1.222479423e-08f, 3.935854846e-07f,  -5.408874250e-06f, 4.004545775e-05f,
+                             -1.487037817e-04f, -9.462951527e-05f, 4.931795149e-03f,  -3.642862228e-02f,
+                             -3.182816588e-01f, -7.978877457e-01f, 5.627368562e-08f};
+  const V six = hn::Set(d, 6.0f);
+  const auto power = exp_parts<false>(d, polynomial(d, hn::Min(six, magnitude), terms));
+  const V scale = power.scale_normal(d, hn::Set(d, 0.5f));
+  const V result = hn::MulAdd(scale, hn::Add(power.rest, power.tail), scale);
+  return hn::IfThenElse(hn::Gt(magnitude, six), hn::Zero(d), result);
+}
+
+// The normal distribution's cumulative function: erfc(-x / sqrt(2)) / 2; of float32 0 from -6 on.
 template <typename D, typename V>
 HWY_INLINE HWY_ATTR V normal_cumulative(D d, V x) {
   using T = hn::TFromD<D>;
   const V magnitude = hn::Abs(x);
-  V twice;  // on the left side
+  V left;
   if constexpr (sizeof(T) == 4) {
-    constexpr T terms[] = {-1.222479423e-08f, 3.935854846e-07f,  -5.408874250e-06f, 4.004545775e-05f,
-                           -1.487037817e-04f, -9.462951527e-05f, 4.931795149e-03f,  -3.642862228e-02f,
-                           -3.182816588e-01f, -7.978877457e-01f, 5.627368562e-08f};
-    const V power = exp_of_negative(d, polynomial(d, magnitude, terms));
-    twice = hn::IfThenElse(hn::Gt(magnitude, hn::Set(d, T(6))), hn::Zero(d), power);
+    left = left_of_six(d, magnitude);
   } else {
     const V exponential = exp_of_negative(d, hn::Mul(hn::Mul(x, x), hn::Set(d, T(-0.5))));
     const V bounded = hn::IfThenElse(hn::Gt(magnitude, hn::Set(d, T(40))), hn::Set(d, T(40)), magnitude);
-    twice = hn::Mul(exponential, erfcx_vector<53>(d, hn::Mul(bounded, hn::Set(d, T(kInverseSquareRootOf2)))));
+    const V twice = hn::Mul(exponential, erfcx_vector<53>(d, hn::Mul(bounded, hn::Set(d, T(kInverseSquareRootOf2)))));
+    left = hn::Mul(twice, hn::Set(d, T(0.5)));
   }
-  const V left = hn::Mul(twice, hn::Set(d, T(0.5)));
   return hn::IfThenElse(hn::Lt(x, hn::Zero(d)), left, hn::Sub(hn::Set(d, T(1)), left));
 }
 
@@ -54,7 +62,13 @@ HWY_INLINE HWY_ATTR V gelu_tanh(D d, V x) {
 struct Gelu {
   template <typename D, typename V>
   HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
-    return hn::Mul(x, normal_cumulative(d, x));
+    if constexpr (sizeof(hn::TFromD<D>) == 8) {
+      return hn::Mul(x, normal_cumulative(d, x));
+    } else {  // x on the right side, nothing on the left (but NaN for -infinity), less what is the same on both
+      const V magnitude = hn::Abs(x);
+      const V right = hn::Mul(x, hn::IfThenElseZero(hn::Gt(x, hn::Zero(d)), hn::Set(d, 1.0f)));
+      return hn::NegMulAdd(hn::Min(hn::Set(d, 6.0f), magnitude), left_of_six(d, magnitude), right);
+    }
   }
 };
 struct GeluTanh {
@@ -138,12 +152,6 @@ struct SoftplusInDouble {
     return hn::Add(hn::IfThenElseZero(hn::Gt(x, hn::Zero(d)), x), short_log1p_of_fraction(d, power));
   }
 };
-struct LogSigmoidInDouble {
-  template <typename D, typename V>
-  HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
-    return hn::Sub(hn::Zero(d), SoftplusInDouble()(d, hn::Neg(x)));
-  }
-};
 #endif
 
 struct Silu {
@@ -180,10 +188,14 @@ template <typename D, typename V>
 HWY_INLINE HWY_ATTR V softplus_vector(D d, V x) {
   return hn::Add(hn::Max(x, hn::Zero(d)), log1p_of_fraction(d, exp_vector(d, hn::Neg(hn::Abs(x)))));
 }
+template <typename D, typename V>
+HWY_INLINE HWY_ATTR V softplus(D d, V x) {
+  return TORCH_OF_FLOATS(float_softplus(d, x), SoftplusInDouble, softplus_vector(d, x));
+}
 struct LogSigmoid {
   template <typename D, typename V>
   HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
-    return TORCH_IN_DOUBLE(LogSigmoidInDouble, hn::Sub(hn::Zero(d), softplus_vector(d, hn::Neg(x))));
+    return hn::Sub(hn::Zero(d), softplus(d, hn::Neg(x)));
   }
 };
 struct LogSigmoidBackward {
@@ -192,10 +204,6 @@ struct LogSigmoidBackward {
     return sigmoid_times(d, hn::Neg(x), grad);
   }
 };
-template <typename D, typename V>
-HWY_INLINE HWY_ATTR V softplus(D d, V x) {
-  return TORCH_IN_DOUBLE(SoftplusInDouble, softplus_vector(d, x));
-}
 struct Softplus {
   double beta;
   double threshold;

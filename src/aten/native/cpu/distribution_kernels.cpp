@@ -17,12 +17,32 @@ namespace {
 
 constexpr double kPi = 3.14159265358979323846;
 
-double draw(Distribution distribution, double first, double second, CPUGenerator& generator) {
-  if (distribution == Distribution::log_normal) return std::exp(generator.normal() * second + first);
-  const double uniform = generator.uniform<double>();
-  if (distribution == Distribution::exponential) return -1 / first * std::log1p(-uniform);
-  if (distribution == Distribution::geometric) return std::ceil(std::log(uniform) / std::log1p(-first));
-  return first + second * std::tan(kPi * (uniform - 0.5));
+constexpr int64_t kBlock = 256;  // numbers that are drawn at a time
+
+// draw() for every element, in the order of memory. They are drawn as double, whatever the type.
+template <typename Draw>
+void fill_serially(const Tensor& self, const Draw& draw) {
+  Tensor out = self;
+  const auto iter = TensorIterator(TensorIteratorConfig().output(out).leave_dtypes().allow_overlap());
+  double drawn[kBlock];
+  const auto draw_block = [&](int64_t count) {
+    for (int64_t i = 0; i < count; ++i) drawn[i] = draw();
+  };
+  dispatch_real_types(self.dtype(), "distribution", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
+    iter.serial_for_each(
+        [&](char** data, const int64_t* strides, int64_t count) {
+          for (int64_t done = 0; done < count; done += kBlock) {
+            const int64_t part = std::min(kBlock, count - done);
+            draw_block(part);
+            char* const to = data[0] + done * strides[0];
+            for (int64_t i = 0; i < part; ++i) {
+              *reinterpret_cast<scalar_t*>(to + i * strides[0]) = static_cast<scalar_t>(drawn[i]);
+            }
+          }
+        },
+        0, iter.numel());
+  });
 }
 
 }  // namespace
@@ -31,19 +51,16 @@ void distribution_kernel(const Tensor& self, Distribution distribution, double f
                          const Generator& given) {
   CPUGenerator& generator = cpu_generator(given);
   const std::lock_guard<std::mutex> lock(generator.mutex);
-  dispatch_real_types(self.dtype(), "distribution", [&](auto type) {
-    using scalar_t = typename decltype(type)::type;
-    Tensor out = self;
-    const auto iter = TensorIterator(TensorIteratorConfig().output(out).leave_dtypes().allow_overlap());
-    iter.serial_for_each(
-        [&](char** data, const int64_t* strides, int64_t count) {
-          for (int64_t i = 0; i < count; ++i) {
-            *reinterpret_cast<scalar_t*>(data[0] + i * strides[0]) =
-                static_cast<scalar_t>(draw(distribution, first, second, generator));
-          }
-        },
-        0, iter.numel());
-  });
+  const auto uniform = [&] { return generator.uniform<double>(); };
+  if (distribution == Distribution::log_normal) {
+    fill_serially(self, [&] { return std::exp(generator.normal() * second + first); });
+  } else if (distribution == Distribution::exponential) {
+    fill_serially(self, [&, factor = -1 / first] { return factor * std::log1p(-uniform()); });
+  } else if (distribution == Distribution::geometric) {
+    fill_serially(self, [&, divisor = std::log1p(-first)] { return std::ceil(std::log(uniform()) / divisor); });
+  } else {
+    fill_serially(self, [&] { return first + second * std::tan(kPi * (uniform() - 0.5)); });
+  }
 }
 
 void elementwise_distribution_kernel(const Tensor& out, const Tensor& first, const Tensor& second,

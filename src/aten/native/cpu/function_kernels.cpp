@@ -49,7 +49,7 @@ void run_each(TensorIterator& iter, T (*function)(T, T)) {
   case UnaryFunction::name: detail::throw_dtype_not_implemented(#name, iter.common_dtype());
 
 void unary_function_kernel(TensorIterator& iter, UnaryFunction function) {
-  if (run_in_vectors(iter, function)) return;
+  if (run_in_vectors(iter, function) || run_special(iter, function)) return;
   if (!c10::is_complex_type(iter.common_dtype())) {
     return dispatch_floating_types(iter.common_dtype(), "unary_function", [&](auto type) {
       using T = typename decltype(type)::type;
@@ -78,7 +78,7 @@ void dirichlet_grad_kernel(TensorIterator& iter) {
 }
 
 void binary_function_kernel(TensorIterator& iter, BinaryFunction function) {
-  if (run_in_vectors(iter, function)) return;
+  if (run_in_vectors(iter, function) || run_special(iter, function)) return;
   switch (function) {
 #define TORCH_GROUP(name) case BinaryFunction::name:
     AT_FORALL_FLOATING_PAIR_FUNCTIONS(TORCH_GROUP)

@@ -37,6 +37,21 @@ struct ReplaceWithin {
   T value;
   TORCH_SIMD T operator()(T x) const { return bool(x >= low) & bool(x <= high) ? value : x; }
 };
+template <typename T>
+struct LessHeld {
+  T low;
+  T high;
+  TORCH_SIMD T operator()(T x) const {
+    const T raised = x < low ? low : x;
+    return x - (high < raised ? high : raised);
+  }
+};
+template <typename T>
+struct ZeroWithin {
+  T low;
+  T high;
+  TORCH_SIMD T operator()(T value, T x) const { return bool(x >= low) & bool(x <= high) ? T(0) : value; }
+};
 template <typename T, bool kOpen>
 struct ZeroOutside {
   T low;
@@ -62,6 +77,11 @@ struct SlopeBelowZero {
   }
 };
 
+template <typename T>
+struct Softsign {
+  TORCH_SIMD T operator()(T x) const { return x / (std::fabs(x) + T(1)); }
+};
+
 void ChangeSigns(TensorIterator& iter, bool drops) {
   if (drops) run_unary<uint16_t, uint16_t>(iter, DropSign());
   else run_unary<uint16_t, uint16_t>(iter, ChangeSign());
@@ -73,16 +93,36 @@ void ReplaceWithinImpl(TensorIterator& iter, double low, double high, double val
     run_unary<T, T>(iter, ReplaceWithin<T>{static_cast<T>(low), static_cast<T>(high), static_cast<T>(value)});
   });
 }
+void LessHeldImpl(TensorIterator& iter, double low, double high) {
+  dispatch_floating_types(iter.common_dtype(), "softshrink_cpu", [&](auto type) {
+    using T = typename decltype(type)::type;
+    run_unary<T, T>(iter, LessHeld<T>{static_cast<T>(low), static_cast<T>(high)});
+  });
+}
+// No loops for operands that repeat: these do not.
+template <typename T, typename Op>
+void run_plain_rows(TensorIterator& iter, Op op) {
+  iter.for_each([row = PlainRow<Op>{op}](char** data, const int64_t* strides, int64_t count) HWY_ATTR {
+    run_rows<T, T, T>(data, strides, count, row);
+  });
+}
+void ZeroWithinImpl(TensorIterator& iter, double low, double high) {
+  dispatch_floating_types(iter.common_dtype(), "shrink_backward", [&](auto type) {
+    using T = typename decltype(type)::type;
+    run_plain_rows<T>(iter, ZeroWithin<T>{static_cast<T>(low), static_cast<T>(high)});
+  });
+}
 void ZeroOutsideImpl(TensorIterator& iter, double low, double high, bool open) {
   dispatch_floating_types(iter.common_dtype(), "clamp_backward", [&](auto type) {
     using T = typename decltype(type)::type;
-    const auto run = [&](auto op) {  // no loops for operands that repeat: these do not
-      iter.for_each([row = PlainRow<decltype(op)>{op}](char** data, const int64_t* strides, int64_t count) HWY_ATTR {
-        run_rows<T, T, T>(data, strides, count, row);
-      });
-    };
-    if (open) run(ZeroOutside<T, true>{static_cast<T>(low), static_cast<T>(high)});
-    else run(ZeroOutside<T, false>{static_cast<T>(low), static_cast<T>(high)});
+    if (open) run_plain_rows<T>(iter, ZeroOutside<T, true>{static_cast<T>(low), static_cast<T>(high)});
+    else run_plain_rows<T>(iter, ZeroOutside<T, false>{static_cast<T>(low), static_cast<T>(high)});
+  });
+}
+void SoftsignImpl(TensorIterator& iter) {
+  dispatch_floating_types(iter.common_dtype(), "softsign", [&](auto type) {
+    using T = typename decltype(type)::type;
+    iter.for_each(UnaryLoop<T, T, Softsign<T>>{{}});
   });
 }
 void LerpByWeights(TensorIterator& iter) {
@@ -148,10 +188,20 @@ HWY_EXPORT(ReplaceWithinImpl);
 void replace_within(c10::DeviceType, TensorIterator& iter, double low, double high, double value) {
   HWY_DYNAMIC_DISPATCH(ReplaceWithinImpl)(iter, low, high, value);
 }
+HWY_EXPORT(LessHeldImpl);
+void less_held(c10::DeviceType, TensorIterator& iter, double low, double high) {
+  HWY_DYNAMIC_DISPATCH(LessHeldImpl)(iter, low, high);
+}
+HWY_EXPORT(ZeroWithinImpl);
+void zero_within(c10::DeviceType, TensorIterator& iter, double low, double high) {
+  HWY_DYNAMIC_DISPATCH(ZeroWithinImpl)(iter, low, high);
+}
 HWY_EXPORT(ZeroOutsideImpl);
 void zero_outside(c10::DeviceType, TensorIterator& iter, double low, double high, bool open) {
   HWY_DYNAMIC_DISPATCH(ZeroOutsideImpl)(iter, low, high, open);
 }
+HWY_EXPORT(SoftsignImpl);
+void softsign(c10::DeviceType, TensorIterator& iter) { HWY_DYNAMIC_DISPATCH(SoftsignImpl)(iter); }
 HWY_EXPORT(LerpByWeights);
 void lerp_by_weights(c10::DeviceType, TensorIterator& iter) {
   if (c10::is_complex_type(iter.common_dtype())) return complex_lerp_by_weights(iter);

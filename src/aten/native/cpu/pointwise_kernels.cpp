@@ -90,6 +90,15 @@ struct HalfSquareSlope {
   TORCH_SIMD T operator()(T grad, T a, T b) const { return grad * Clamp<T>{-bound, bound}(a - b); }
 };
 template <typename T>
+struct SquareOfDifference {
+  TORCH_SIMD T operator()(T a, T b) const { return (a - b) * (a - b); }
+};
+template <typename T>
+struct TimesDifference {
+  T factor;
+  TORCH_SIMD T operator()(T grad, T a, T b) const { return grad * (factor * (a - b)); }
+};
+template <typename T>
 struct ThresholdBackward {
   T threshold;
   TORCH_SIMD T operator()(T grad, T self) const { return self <= threshold ? T(0) : grad; }
@@ -190,6 +199,20 @@ void HalfSquareSlopeImpl(TensorIterator& iter, double bound) {
   });
 }
 
+void SquareOfDifferenceImpl(TensorIterator& iter) {
+  dispatch_floating_types(iter.common_dtype(), "mse_cpu", [&](auto type) {
+    using T = typename decltype(type)::type;
+    iter.for_each(BinaryLoop<T, T, SquareOfDifference<T>>{{}});
+  });
+}
+
+void TimesDifferenceImpl(TensorIterator& iter, double factor) {
+  dispatch_floating_types(iter.common_dtype(), "mse_backward_cpu", [&](auto type) {
+    using T = typename decltype(type)::type;
+    iter.for_each(TernaryLoop<T, T, T, TimesDifference<T>>{{static_cast<T>(factor)}});
+  });
+}
+
 void ThresholdBackwardImpl(TensorIterator& iter, const Scalar& threshold) {
   dispatch_numeric_types(iter.common_dtype(), "threshold_backward", [&](auto type) {
     using T = typename decltype(type)::type;
@@ -254,6 +277,12 @@ void half_square_up_to(c10::DeviceType, TensorIterator& iter, double bound) {
 HWY_EXPORT(HalfSquareSlopeImpl);
 void half_square_slope(c10::DeviceType, TensorIterator& iter, double bound) {
   HWY_DYNAMIC_DISPATCH(HalfSquareSlopeImpl)(iter, bound);
+}
+HWY_EXPORT(SquareOfDifferenceImpl);
+void square_of_difference(c10::DeviceType, TensorIterator& iter) { HWY_DYNAMIC_DISPATCH(SquareOfDifferenceImpl)(iter); }
+HWY_EXPORT(TimesDifferenceImpl);
+void times_difference(c10::DeviceType, TensorIterator& iter, double factor) {
+  HWY_DYNAMIC_DISPATCH(TimesDifferenceImpl)(iter, factor);
 }
 HWY_EXPORT(ThresholdBackwardImpl);
 void threshold_backward_kernel(TensorIterator& iter, const Scalar& threshold) {

@@ -37,8 +37,8 @@ TORCH_MATH_FUNCTION(Sin, sin, -kLargestSine(sizeof(T)), kLargestSine(sizeof(T)),
                     TORCH_OF_FLOATS(float_sin(d, x), SineInDouble<0>, hn::Sin(d, x)))
 TORCH_MATH_FUNCTION(Cos, cos, -kLargestSine(sizeof(T)), kLargestSine(sizeof(T)),
                     TORCH_OF_FLOATS(float_cos(d, x), SineInDouble<1>, hn::Cos(d, x)))
-TORCH_MATH_FUNCTION(Log1p, log1p, sizeof(T) == 4 ? -0.9999999 : 0, sizeof(T) == 4 ? 0x1p126 : kLargest<T>,
-                    TORCH_OF_FLOATS((float_log<BaseE, true>(d, x)), Log1pInDouble, hn::Log1p(d, x)))
+TORCH_MATH_FUNCTION(Log1p, log1p, sizeof(T) == 4 ? -0.9999999 : -1 + 0x1p-53, sizeof(T) == 4 ? 0x1p126 : kLargest<T>,
+                    TORCH_OF_FLOATS((float_log<BaseE, true>(d, x)), Log1pInDouble, log1p_in_double(d, x)))
 #undef TORCH_MATH_FUNCTION
 
 // `value` for positive normal x, the C library's `name` below; -infinity of 0, NaN of negative numbers.

@@ -179,39 +179,6 @@ struct ErfinvInDouble {
     return ends_at_one(d, x, hn::Mul(x, hn::IfThenElse(is_small, small, polynomial(d, root, near_one))));
   }
 };
-// For positive x. Up to 8: of a number r from 1 to 3 it is (r - 1) (r - 2) times a polynomial, and what lies between x
-// and r is a logarithm; from there on the asymptotic series.
-struct LgammaInDouble {
-  template <typename D, typename V>
-  HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
-    constexpr double terms[] = {4.55724231986089e-06,  -9.63513228036091e-06, 3.35335333415918e-06,
-                                -7.41938472611259e-06, 4.21961700088446e-05,  -9.15639300911547e-05,
-                                1.80829187398531e-04,  -4.02083984655815e-04, 9.15748674596722e-04,
-                                -2.10891231415463e-03, 4.99860622033526e-03,  -1.23841187401663e-02,
-                                3.29650015629158e-02,  -1.00317303653881e-01, 4.22784335098467e-01};
-    constexpr double series[] = {7.93650793650794e-04, -2.77777777777778e-03, 8.33333333333333e-02};
-    const V one = hn::Set(d, 1.0);
-    const auto is_large = hn::Ge(x, hn::Set(d, 8.0));
-    const auto is_below_one = hn::Lt(x, one);
-    V r = x;
-    V product = one;
-    for (int step = 0; step < 5; ++step) {
-      const auto is_above = hn::Ge(r, hn::Set(d, 3.0));
-      r = hn::IfThenElse(is_above, hn::Sub(r, one), r);
-      product = hn::IfThenElse(is_above, hn::Mul(product, r), product);
-    }
-    r = hn::IfThenElse(is_below_one, hn::Add(x, one), r);
-    const V log = LogInDouble<UnitE>()(d, hn::IfThenElse(hn::Or(is_large, is_below_one), x, product));
-    const V t = hn::Sub(r, hn::Set(d, 2.0));
-    const V near = hn::Mul(hn::Mul(t, hn::Sub(r, one)), polynomial(d, t, terms));
-    const V small = hn::Add(near, hn::IfThenElse(is_below_one, hn::Neg(log), log));
-    const V inverse = hn::Div(one, x);
-    const V rest =
-        hn::MulAdd(inverse, polynomial(d, hn::Mul(inverse, inverse), series), hn::Set(d, 0.91893853320467274));
-    const V large = hn::Add(hn::MulSub(hn::Sub(x, hn::Set(d, 0.5)), log, x), rest);
-    return hn::IfThenElse(is_large, large, small);
-  }
-};
 // log(e^a + e^b), or of powers of 2.
 template <bool kBase2>
 struct LogAddExpInDouble {
@@ -235,8 +202,6 @@ float tan_of(float x) { return static_cast<float>(std::tan(static_cast<double>(x
       return patch_outside(d, x, value, low, high, scalar);              \
     }                                                                    \
   };
-TORCH_BOUNDED_FUNCTION(Lgamma, lgamma_of, std::numeric_limits<float>::min(), std::numeric_limits<float>::max(),
-                       in_double(d, LgammaInDouble(), x))
 TORCH_BOUNDED_FUNCTION(Sinc, sinc_of, -10000.0f, 10000.0f, in_double(d, SincInDouble(), x))
 TORCH_BOUNDED_FUNCTION(Tan, tan_of, -20000.0f, 20000.0f, TORCH_OF_FLOATS(float_tan(d, x), TanInDouble, x))
 #undef TORCH_BOUNDED_FUNCTION
@@ -265,7 +230,6 @@ bool RunUnaryOfFloats(TensorIterator& iter, UnaryFunction function) {
     case UnaryFunction::asinh: return run(InDouble<AsinhInDouble>());
     case UnaryFunction::atanh: return run(InDouble<AtanhInDouble>());
     case UnaryFunction::erfinv: return run(InDouble<ErfinvInDouble>());
-    case UnaryFunction::lgamma: return run(LgammaFunction());
     case UnaryFunction::sinc: return run(SincFunction());
     case UnaryFunction::asin: return run(AsinFunction());
     case UnaryFunction::atan: return run(AtanFunction());

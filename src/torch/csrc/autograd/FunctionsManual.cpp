@@ -577,13 +577,26 @@ Tensor smooth_l1_loss_backward(const Tensor& grad, const Tensor& self, const Ten
   return of_each_loss(grad, difference, reduction) * difference.sign();
 }
 
+namespace {
+
+// Whether the CPU computes the gradient of a loss in one pass: nobody asks for the gradient of that.
+bool is_computed_at_once(const Tensor& self, const Tensor& target) {
+  return !c10::GradMode::is_enabled() && self.is_cpu() && target.is_cpu();
+}
+
+int64_t number_of_losses(const Tensor& self, const Tensor& target) {
+  int64_t count = 1;
+  for (const int64_t size : at::broadcast_shapes(self.sizes(), target.sizes())) count *= size;
+  return count;
+}
+
+}  // namespace
+
 Tensor huber_loss_backward(const Tensor& grad, const Tensor& self, const Tensor& target, int64_t reduction,
                            double delta) {
-  if (!c10::GradMode::is_enabled() && self.is_cpu() && target.is_cpu()) {
+  if (is_computed_at_once(self, target)) {
     Tensor out;
-    int64_t count = 1;
-    for (const int64_t size : at::broadcast_shapes(self.sizes(), target.sizes())) count *= size;
-    const Tensor each = reduction == 1 ? grad / count : grad;
+    const Tensor each = reduction == 1 ? grad / number_of_losses(self, target) : grad;
     at::TensorIterator::ternary_op(out, each, self, target).run(at::native::cpu::half_square_slope, delta);
     return out;
   }
@@ -592,9 +605,13 @@ Tensor huber_loss_backward(const Tensor& grad, const Tensor& self, const Tensor&
 }
 
 Tensor mse_loss_backward(const Tensor& grad, const Tensor& self, const Tensor& target, int64_t reduction) {
-  const Tensor difference = self - target;
-  const double factor = reduction == 1 ? 2.0 / static_cast<double>(difference.numel()) : 2.0;
-  return grad * (difference * factor);
+  const double factor = reduction == 1 ? 2.0 / static_cast<double>(number_of_losses(self, target)) : 2.0;
+  if (is_computed_at_once(self, target) && !c10::is_reduced_floating_type(grad.dtype())) {
+    Tensor out;
+    at::TensorIterator::ternary_op(out, grad, self, target).run(at::native::cpu::times_difference, factor);
+    return out;
+  }
+  return grad * ((self - target) * factor);
 }
 
 }  // namespace torch::autograd

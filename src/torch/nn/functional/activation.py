@@ -216,9 +216,7 @@ def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     >>> softshrink(torch.tensor([-1.0, 0.3]))
     tensor([-0.5000,  0.0000])
     """
-    if lambd < 0:
-        raise RuntimeError(f"lambda must be greater or equal to 0, but found to be {lambd}.")
-    return input - input.clamp(-lambd, lambd)
+    return _nn.softshrink(input, lambd)
 
 
 def rrelu(

@@ -528,8 +528,11 @@ def multilabel_margin_loss(
     classes = rows.size(1)
     wanted = target.reshape(rows.shape)
     counted = (wanted < 0).to(torch.int64).cumsum(1) == 0
+    if type(wanted) is torch.Tensor and has_readable_values(wanted):  # no further than the longest row goes
+        longest = int(counted.sum(1).max())
+        wanted, counted = wanted[:, :longest], counted[:, :longest]
     places = wanted.masked_fill(~counted, 0)
-    named = torch.zeros_like(wanted).scatter_add(1, places, counted.to(wanted.dtype)) > 0
+    named = torch.zeros_like(rows, dtype=wanted.dtype).scatter_add(1, places, counted.to(wanted.dtype)) > 0
     margins = (1 - rows.gather(1, places).unsqueeze(2) + rows.unsqueeze(1)).clamp_min(0)
     margins = margins.masked_fill(~(counted.unsqueeze(2) & ~named.unsqueeze(1)), 0.0)
     losses = margins.sum((1, 2)) / classes
