@@ -38,6 +38,8 @@ FORWARD = """
     t.addr(x,v,v) t.bmm(g,g) t.baddbmm(g,g,g) g@z4 g4@g4 t.einsum('bij,bjk->bik',g,g)
     t.einsum('bhid,bhjd->bhij',g4,g4) t.einsum('ij,kj->ik',x,y) t.tensordot(x,y,1) t.kron(f[:32,:32],f[:32,:32])
     t.chain_matmul(x,y,x) x.t()@y x@y.t() x.bfloat16()@y.bfloat16() k@l t.cdist(x,y) t.cdist(x,y,p=1.) t.pdist(f)
+    t.cdist(x[:,:3],y[:,:3],p=1.) t.cdist(f,f,p=3.) t.pdist(f,1.5) s@s i16@i16 t.kron(v,v[:64]) x.t().mv(v)
+    t.linalg.solve_triangular(r,q[:,:1],upper=True)
     x.mean() x.mean(0) x.std() x.std(0) x.std(1) t.var_mean(x,1) x.amin(1) x.aminmax() x.argmin() x.argmax(0)
     x.nansum() x.nanmean(1) x.count_nonzero() x.logsumexp(0) x.norm(dim=1) x.norm(p=3) x.quantile(.3,1)
     x.nanmedian() x.mode(1) x.prod() x.cumprod(1) x.cummax(1) x.cummin(0) x.logcumsumexp(1) x.diff() t.trapezoid(x)
@@ -107,6 +109,7 @@ TRAINED = """
     x.roll(3,1) x.t().contiguous() x.repeat(2,2) x.repeat_interleave(2,1) x.tril() t.cat([x,y],1) t.stack([x,y],1)
     x.split(256,1)[1] x.chunk(4)[2] x.unfold(0,4,2) x@y t.bmm(g,g) g4@g4 t.einsum('bij,bjk->bik',g,g) x.mv(v)
     v.dot(v) t.outer(v,v) t.addmm(y,x,y) t.cdist(x,y) t.cdist(x,y,p=1.) t.cdist(x,y,p=float('inf')) t.pdist(f)
+    t.cdist(x[:,:3],y[:,:3],p=1.) t.cdist(f,f,p=3.) t.pdist(f,1.) t.addr(x,v,v)
     t.linalg.inv(q) t.linalg.det(q) t.linalg.solve(q,q) t.linalg.cholesky(r) t.linalg.qr(f)[1] t.linalg.svd(f)[1]
     t.linalg.eigh(r)[0] t.linalg.matrix_exp(f) t.fft.rfft(x).abs() t.fft.fft2(x).abs() t.complex(x,y).abs()
     x.lgamma() x.erf() x.atan2(p) x.logaddexp(y) x.lerp(y,p) F.pad(a,(1,1,1,1)) F.pad(a,(2,2,2,2),'reflect')

@@ -358,3 +358,63 @@ def test_a_bias_is_added_to_each_row(dtype: torch.dtype, rows: int) -> None:
         assert torch.equal(result.to(wide), 2 * bias.to(wide) + 3 * (x.to(wide) @ weight.to(wide)))
     with pytest.raises(RuntimeError, match=r"must match the existing size \(3\)"):
         torch.addmm(torch.ones(3, dtype=dtype), torch.ones(2, 3, dtype=dtype), weight)
+
+
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int16, torch.int32, torch.int64])
+@pytest.mark.parametrize("sizes", [(3, 5, 70), (17, 300, 33), (8, 256, 32), (9, 1, 16), (1, 40, 50), (12, 31, 3)])
+def test_products_of_integers_wrap(dtype: torch.dtype, sizes: tuple[int, int, int]) -> None:
+    m, k, n = sizes
+    limits = torch.iinfo(dtype)
+    torch.manual_seed(0)
+    a = torch.randint(limits.min, limits.max, (m, k), dtype=dtype)
+    b = torch.randint(limits.min, limits.max, (k, n), dtype=dtype)
+    expected = (a[:, :, None] * b).sum(1, dtype=dtype)
+    assert torch.equal(a @ b, expected)
+    assert torch.equal(a.t().contiguous().t() @ b.t().contiguous().t(), expected)
+    added = torch.randint(limits.min, limits.max, (m, n), dtype=dtype)
+    assert torch.equal(torch.addmm(added, a, b, beta=3, alpha=5), 3 * added + 5 * expected)
+
+
+@pytest.mark.parametrize("columns", [1, 15, 16, 17, 70])
+@pytest.mark.parametrize("upper", [False, True])
+@pytest.mark.parametrize("unitriangular", [False, True])
+def test_many_sides_of_a_triangular_system(columns: int, upper: bool, unitriangular: bool) -> None:
+    for dtype, tolerance in ((torch.float32, 1e-5), (torch.float64, 1e-12)):
+        a = 0.1 * _random((2, 33, 33), dtype) + torch.eye(33, dtype=dtype)
+        b = _random((2, 33, columns), dtype)
+        x = linalg.solve_triangular(a, b, upper=upper, unitriangular=unitriangular)
+        triangle = a.triu() if upper else a.tril()
+        if unitriangular:
+            triangle.diagonal(0, -2, -1).fill_(1)
+        torch.testing.assert_close(triangle @ x, b, rtol=tolerance, atol=tolerance)
+        transposed = linalg.solve_triangular(a.mT, b.mT, upper=not upper, left=False, unitriangular=unitriangular)
+        torch.testing.assert_close(transposed, x.mT, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize(
+    "shapes", [((5, 6), (7, 3)), ((9, 2, 8), (6, 4)), ((30,), (40,)), ((4, 1), (1, 4)), ((0, 3), (2, 2))]
+)
+def test_kronecker_products(shapes: tuple[tuple[int, ...], tuple[int, ...]]) -> None:
+    a, b = (_random(shape, torch.float64).requires_grad_() for shape in shapes)
+    result = torch.kron(a, b)
+    rank = max(a.dim(), b.dim())
+    one, two = (x.reshape((1,) * (rank - x.dim()) + x.shape) for x in (a, b))
+    for dim in range(rank):
+        one, two = one.unsqueeze(2 * dim + 1), two.unsqueeze(2 * dim)
+    expected = (one * two).reshape(result.shape)
+    assert torch.equal(result, expected)
+    weights = torch.randn_like(result)
+    slopes = [torch.autograd.grad((x * weights).sum(), (a, b), retain_graph=True) for x in (result, expected)]
+    torch.testing.assert_close(*slopes)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.int64, torch.bfloat16, torch.complex64])
+def test_an_outer_product_is_added(dtype: torch.dtype) -> None:
+    column, row, matrix = ((8 * torch.rand(*shape)).to(dtype) for shape in ((5,), (37,), (5, 37)))
+    for beta, alpha in ((1, 1), (2, 3), (0, 2)):
+        for addend in (matrix, matrix[:1], matrix[0], matrix[:, :1], matrix.t().contiguous().t()):
+            expected = beta * addend + alpha * column[:, None] * row
+            torch.testing.assert_close(torch.addr(addend, column, row, beta=beta, alpha=alpha), expected)
+    assert torch.addr(torch.full((5, 37), float("nan")), torch.ones(5), torch.ones(37), beta=0).eq(1).all()
+    x, y, z = (torch.rand(*shape, dtype=torch.float64, requires_grad=True) for shape in ((2, 3), (2,), (3,)))
+    assert torch.autograd.gradcheck(lambda *args: torch.addr(*args, beta=2, alpha=3), (x, y, z))

@@ -8,6 +8,8 @@
 #include <aten/native/Dimensions.h>
 #include <aten/native/RunKernel.h>
 #include <aten/native/TypeNames.h>
+#include <aten/native/Views.h>
+#include <aten/native/cpu/FusedForward.h>
 
 #include <cstring>
 
@@ -166,6 +168,15 @@ Tensor addr(const Tensor& self, const Tensor& vec1, const Tensor& vec2, const Sc
   TORCH_CHECK(vec1.dim() == 1 && vec2.dim() == 1, "addr: Expected 1-D argument ", vec1.dim() == 1 ? "vec2" : "vec1",
               ", but got ", vec1.dim() == 1 ? vec2.dim() : vec1.dim(), "-D");
   const ScalarType dtype = c10::promote_types(self.dtype(), c10::promote_types(vec1.dtype(), vec2.dtype()));
+  const auto is_plain = [&](const Tensor& x) { return x.is_cpu() && x.dtype() == dtype && !is_differentiated(x); };
+  const bool is_plain_float = dtype == kFloat || dtype == kDouble;
+  if (is_plain_float && !beta.equal(0) && is_plain(self) && is_plain(vec1) && is_plain(vec2)) {  // in one pass
+    const Tensor addend = at::expand(self, {vec1.numel(), vec2.numel()});
+    const Tensor out = at::detail::empty(addend.sizes(), self.options());
+    cpu::add_outer(out, addend.strides()[1] == 1 ? addend : at::detail::to_contiguous(addend),
+                   at::detail::to_contiguous(vec1), at::detail::to_contiguous(vec2), beta.toDouble(), alpha.toDouble());
+    return out;
+  }
   return add_product(widened(self), at::outer(widened(vec1), widened(vec2)), beta, alpha, dtype);
 }
 

@@ -36,7 +36,21 @@ Tensor kron(const Tensor& self, const Tensor& other) {
     right.push_back(b);
     folded.push_back(a * b);
   }
-  return at::reshape(at::mul(at::reshape(self, left), at::reshape(other, right)), folded);
+  Tensor one = at::reshape(self, left);
+  Tensor two = at::reshape(other, right);
+  // Rows as short as b and d are long would take more time to begin than to multiply: both are laid out for one row of
+  // the last two dimensions.
+  constexpr int64_t kShortRow = 256;
+  const int64_t numel = self.numel() * other.numel();
+  const auto is_little = [&](int64_t elements) { return elements <= numel / 4; };
+  if (dims > 0 && right.back() < kShortRow && is_little(self.numel() * right.back()) &&
+      is_little(other.numel() * left[left.size() - 2])) {
+    left.back() = right.back();
+    right[right.size() - 2] = left[left.size() - 2];
+    one = at::expand(one, left).contiguous();
+    two = at::expand(two, right).contiguous();
+  }
+  return at::reshape(at::mul(one, two), folded);
 }
 
 Tensor tensordot(const Tensor& self, const Tensor& other, IntArrayRef dims_self, IntArrayRef dims_other) {

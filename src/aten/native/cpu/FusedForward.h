@@ -27,11 +27,18 @@ void lerp_by_weights(c10::DeviceType, TensorIterator& iter);
 void slope_below_zero(c10::DeviceType, TensorIterator& iter);
 // Maxima of windows, of floating types, without their places; the operands lie as max_pool_kernel's do.
 void max_pool_values(c10::DeviceType, const Tensor& out, const Tensor& self, const PoolGeometry& g);
-// The distances of the order p (0, 1, 2 or infinity) of each row of a (..., n, columns) from each of
+// The distances of the order p of each row of a (..., n, columns) from each of
 // b (..., m, columns), out (..., n, m); and of each row of a (n, columns) from each later one. All are dense, of
 // float32 or float64.
 void distances_of_pairs(const Tensor& out, const Tensor& a, const Tensor& b, double p);
 void distances_within(const Tensor& out, const Tensor& a, double p);
+// Their gradients for a, of a p that is not 0, from those of the distances; all are dense.
+void slopes_of_pairs(const Tensor& out, const Tensor& grad, const Tensor& a, const Tensor& b, double p,
+                     const Tensor& distances);
+void slopes_within(const Tensor& out, const Tensor& grad, const Tensor& a, double p, const Tensor& distances);
+// beta * self + alpha * column row, of float32 or float64: vectors and `out` are dense, and so are the rows of self.
+void add_outer(const Tensor& out, const Tensor& self, const Tensor& column, const Tensor& row, double beta,
+               double alpha);
 // Numbers of float32 or float64 as mantissas in [0.5, 1) and int32 powers of two; 0, infinities and NaN have the power
 // 0. All are dense.
 void split_exponents(const Tensor& mantissa, const Tensor& exponent, const Tensor& self);

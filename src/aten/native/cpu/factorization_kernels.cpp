@@ -3,6 +3,10 @@
 #include <aten/Dispatch.h>
 #include <aten/Kernels.h>
 #include <aten/native/cpu/MatrixBatch.h>
+#include <aten/native/cpu/panel_gemm.h>
+
+#include <memory>
+#include <type_traits>
 
 namespace at::native::cpu {
 
@@ -87,6 +91,23 @@ void pivots_to_permutation_kernel(const Tensor& permutation, const Tensor& pivot
   }
 }
 
+namespace {
+
+// A X = B as X^T A^T = B^T, where MKL has a routine for wide vectors on processors that are not Intel's, too.
+void solve_from_the_right(const MatrixBatch<float>& a, const MatrixBatch<float>& b, int64_t index, char triangle,
+                          char diagonal) {
+  const char side = 'R';
+  const char transposed = 'T';
+  const float one = 1;
+  const std::unique_ptr<float[]> turned(new float[static_cast<size_t>(b.step)]);
+  transpose_matrix(b[index], b.rows, b.columns, b.rows, turned.get(), b.columns);
+  Lapack<float>::trsm(&side, &triangle, &transposed, &diagonal, &b.columns, &b.rows, &one, a[index], &a.leading,
+                      turned.get(), &b.columns);
+  transpose_matrix<float>(turned.get(), b.columns, b.rows, b.columns, b[index], b.rows);
+}
+
+}  // namespace
+
 void solve_triangular_kernel(const Tensor& matrices, const Tensor& right_sides, bool left, bool upper,
                              bool unitriangular) {
   dispatch_floating_and_complex_types(matrices.dtype(), "triangular_solve_cpu", [&](auto type) {
@@ -98,8 +119,16 @@ void solve_triangular_kernel(const Tensor& matrices, const Tensor& right_sides, 
     const char diagonal = unitriangular ? 'U' : 'N';
     const char plain = 'N';
     const T one(1);
+    constexpr int kManySides = 16;  // which pay for writing them crosswise
+    const bool from_the_right = left && b.columns >= kManySides && panels_beat_blas();
     for_each_matrix(b.count, static_cast<double>(a.rows) * b.rows * b.columns, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
+        if constexpr (std::is_same_v<T, float>) {
+          if (from_the_right) {
+            solve_from_the_right(a, b, i, triangle, diagonal);
+            continue;
+          }
+        }
         Lapack<T>::trsm(&side, &triangle, &plain, &diagonal, &b.rows, &b.columns, &one, a[i], &a.leading, b[i],
                         &b.leading);
       }

@@ -5,6 +5,7 @@
 #include <aten/native/cpu/ComplexKernels.h>
 #include <aten/native/cpu/FusedForward.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -171,6 +172,27 @@ void SplitExponents(const Tensor& mantissa, const Tensor& exponent, const Tensor
   });
 }
 
+template <typename T>
+TORCH_SIMD void add_multiple(T* out, const T* row, T keep, const T* vector, T factor, int64_t count) {
+  TORCH_INDEPENDENT
+  for (int64_t i = 0; i < count; ++i) out[i] = keep * row[i] + factor * vector[i];
+}
+
+void AddOuter(const Tensor& out, const Tensor& self, const Tensor& column, const Tensor& row, double beta,
+              double alpha) {
+  const int64_t columns = out.sizes()[1];
+  const int64_t grain = std::max<int64_t>(1, kGrainSize / std::max<int64_t>(1, columns));
+  dispatch_floating_types(out.dtype(), "addr", [&](auto type) {
+    using T = typename decltype(type)::type;
+    parallel_for(0, out.sizes()[0], grain, [&](int64_t begin, int64_t end) HWY_ATTR {
+      for (int64_t i = begin; i < end; ++i) {
+        add_multiple(out.data_ptr<T>() + i * columns, self.data_ptr<T>() + i * self.strides()[0], static_cast<T>(beta),
+                     row.data_ptr<T>(), static_cast<T>(alpha) * column.data_ptr<T>()[i], columns);
+      }
+    });
+  });
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace at::native::cpu
 HWY_AFTER_NAMESPACE();
@@ -209,6 +231,11 @@ void lerp_by_weights(c10::DeviceType, TensorIterator& iter) {
 }
 HWY_EXPORT(SlopeBelowZeroImpl);
 void slope_below_zero(c10::DeviceType, TensorIterator& iter) { HWY_DYNAMIC_DISPATCH(SlopeBelowZeroImpl)(iter); }
+HWY_EXPORT(AddOuter);
+void add_outer(const Tensor& out, const Tensor& self, const Tensor& column, const Tensor& row, double beta,
+               double alpha) {
+  HWY_DYNAMIC_DISPATCH(AddOuter)(out, self, column, row, beta, alpha);
+}
 HWY_EXPORT(SplitExponents);
 void split_exponents(const Tensor& mantissa, const Tensor& exponent, const Tensor& self) {
   HWY_DYNAMIC_DISPATCH(SplitExponents)(mantissa, exponent, self);

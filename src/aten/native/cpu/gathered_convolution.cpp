@@ -16,7 +16,9 @@ using Geometry = ConvolutionGeometry;
 
 constexpr int64_t kBlockResults = 192;        // whose sums are computed together: a multiple of any panel_rows()
 constexpr int64_t kSortedSources = 64;        // lines of a panel that a tap needs to be worth one less
+constexpr int64_t kFewSortedSources = 32;     // the same, where more of the reads lie around the image
 constexpr int64_t kWorthSorting = 25;         // more than a part in so many reads lie around the image
+constexpr int64_t kFewWorthSorting = 14;
 constexpr int64_t kJoinedBytes = 1 << 24;     // of frames of images that are computed together
 constexpr int64_t kSmallImage = 256;          // results
 constexpr int64_t kLargeWeight = 1 << 18;     // bytes that are not kept in the cache from one image to the next
@@ -325,11 +327,12 @@ void run_plan(const Geometry& g, GatherPlan plan, const std::array<int64_t, 3>& 
         const auto count = static_cast<int64_t>(phase.reads.size());
         work += count * std::max<int64_t>(layout.sources * taps, 1);
         std::vector<uint64_t> inside;
-        if (frame && taps <= 64 && layout.sources >= kSortedSources && (joined || count >= kBlockResults)) {
+        const int64_t worth = layout.sources >= kSortedSources ? kWorthSorting : kFewWorthSorting;
+        if (frame && taps <= 64 && layout.sources >= kFewSortedSources && (joined || count >= kBlockResults)) {
           inside = phase.find_inside(plan, z, y, x);
           int64_t read = 0;
           for (const uint64_t mask : inside) read += __builtin_popcountll(mask);
-          if ((count * taps - read) * kWorthSorting <= count * taps) inside.clear();
+          if ((count * taps - read) * worth <= count * taps) inside.clear();
         }
         if (joined) phase.join_images(g.batch, frame ? frame : image_elements, result_elements);
         phases.emplace_back(std::move(phase), plan, layout, g.groups, weight, inside);

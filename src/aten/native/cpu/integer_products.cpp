@@ -75,6 +75,69 @@ TORCH_SIMD void multiply_by_rows(int64_t first, int64_t last, int64_t n, int64_t
   }
 }
 
+// What registers hold: sums of some rows and of the columns of two vectors.
+constexpr int kTileRows = HWY_TARGET <= HWY_AVX3 ? 8 : 4;
+
+// out[i][j] += alpha * a[i][p] * b[p][j] for kRows rows i, the columns j of two vectors, and p in [0, k).
+template <int kRows, typename Word>
+HWY_ATTR void multiply_tile(int64_t k, Word alpha, const Word* a, int64_t row_step, int64_t column_step, const Word* b,
+                            int64_t b_leading, Word* out, int64_t out_leading) {
+  const hn::ScalableTag<Word> d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  hn::Vec<hn::ScalableTag<Word>> sums[kRows][2];
+#pragma GCC unroll 8
+  for (int i = 0; i < kRows; ++i) {
+    sums[i][0] = hn::LoadU(d, out + i * out_leading);
+    sums[i][1] = hn::LoadU(d, out + i * out_leading + lanes);
+  }
+  for (int64_t p = 0; p < k; ++p) {
+    const auto first = hn::LoadU(d, b + p * b_leading);
+    const auto second = hn::LoadU(d, b + p * b_leading + lanes);
+#pragma GCC unroll 8
+    for (int i = 0; i < kRows; ++i) {
+      const auto factor = hn::Set(d, static_cast<Word>(alpha * a[i * row_step + p * column_step]));
+      sums[i][0] = hn::Add(sums[i][0], hn::Mul(factor, first));
+      sums[i][1] = hn::Add(sums[i][1], hn::Mul(factor, second));
+    }
+  }
+#pragma GCC unroll 8
+  for (int i = 0; i < kRows; ++i) {
+    hn::StoreU(sums[i][0], d, out + i * out_leading);
+    hn::StoreU(sums[i][1], d, out + i * out_leading + lanes);
+  }
+}
+
+// All columns that fill two vectors; returns how many these are. A block of b stays in the cache while rows pass.
+template <typename Word>
+HWY_ATTR int64_t multiply_by_tiles(int64_t first, int64_t last, int64_t n, int64_t k, Word alpha, MatrixOperand<Word> a,
+                                   MatrixOperand<Word> b, Word* out, int64_t out_leading) {
+  constexpr int64_t kInnerBlock = 256;
+  const auto width = static_cast<int64_t>(2 * hn::Lanes(hn::ScalableTag<Word>()));
+  const int64_t row_step = a.transposed ? 1 : a.leading;
+  const int64_t column_step = a.transposed ? a.leading : 1;
+  const int64_t columns = n / width * width;
+  std::vector<Word> block(static_cast<size_t>(width * kInnerBlock));
+  for (int64_t inner = 0; inner < k; inner += kInnerBlock) {
+    const int64_t depth = std::min(k - inner, kInnerBlock);
+    for (int64_t column = 0; column < columns; column += width) {
+      for (int64_t p = 0; p < depth; ++p) {
+        std::copy_n(b.data + (inner + p) * b.leading + column, width, block.data() + p * width);
+      }
+      const Word* left = a.data + inner * column_step;
+      int64_t i = first;
+      for (; i + kTileRows <= last; i += kTileRows) {
+        multiply_tile<kTileRows>(depth, alpha, left + i * row_step, row_step, column_step, block.data(), width,
+                                 out + i * out_leading + column, out_leading);
+      }
+      for (; i < last; ++i) {
+        multiply_tile<1>(depth, alpha, left + i * row_step, row_step, column_step, block.data(), width,
+                         out + i * out_leading + column, out_leading);
+      }
+    }
+  }
+  return columns;
+}
+
 // `columns` has the columns of b as rows.
 template <typename Word>
 TORCH_SIMD void multiply_by_columns(int64_t first, int64_t last, int64_t n, int64_t k, Word alpha, const Word* a,
@@ -109,7 +172,11 @@ void multiply(int64_t m, int64_t n, int64_t k, Word alpha, MatrixOperand<Word> a
       }
     }
     if (by_columns) multiply_by_columns(first, last, n, k, alpha, a.data, a.leading, right, out, out_leading);
-    else multiply_by_rows(first, last, n, k, alpha, a, right, out, out_leading);
+    if (by_columns) return;
+    int64_t done = 0;
+    if constexpr (sizeof(Word) >= 4) done = multiply_by_tiles(first, last, n, k, alpha, a, right, out, out_leading);
+    multiply_by_rows<Word>(first, last, n - done, k, alpha, a, {right.data + done, right.leading, false}, out + done,
+                           out_leading);
   });
 }
 
