@@ -311,8 +311,8 @@ void TensorIterator::swap_dimensions(int a, int b) {
   for (int i = 0; i < count_; ++i) std::swap(operands_[i].strides[a], operands_[i].strides[b]);
 }
 
-// The dimension, other than the fastest, along which an input's neighbours lie; 0 if there is none, or what lies crosswise
-// is not worth a tile.
+// The dimension, other than the fastest, along which an input's neighbours lie; 0 if there is none, or what lies
+// crosswise is not worth a tile.
 int TensorIterator::crossing_dimension() const {
   if (ndim() < 2 || shape_[0] < kLeastTile || is_reduction_) return 0;
   for (int i = outputs_; i < count_; ++i) {
@@ -326,8 +326,8 @@ int TensorIterator::crossing_dimension() const {
   return 0;
 }
 
-// Inputs whose neighbours lie along dimension 1, as those of a transposed matrix do, are turned round a tile at a time, so
-// that whole cache lines are used of them, and the kernel's loop gets rows like any others.
+// Inputs whose neighbours lie along dimension 1, as those of a transposed matrix do, are turned round a tile at a time,
+// so that whole cache lines are used of them, and the kernel's loop gets rows like any others.
 void TensorIterator::run_tiles(Loop loop, void* context, int64_t grain_size, bool converts) const {
   const int count = count_;
   bool is_crossed[kMaxOperands] = {};

@@ -152,15 +152,15 @@ Factors running_factors(const Tensor& weight, const Tensor& bias, const Tensor& 
   return channel_factors(widened(running_mean), widened(running_var), weight, bias, {}, {}, 0, 1, eps);
 }
 
-// From the moments of groups, or of all channels of each.
+// From the moments of all channels.
 Factors group_factors(const Tensor& means, const Tensor& variances, const Tensor& weight, const Tensor& bias,
                            int64_t batch, int64_t channels, int64_t groups, double eps) {
   const DimVector in_groups{batch, groups, channels / groups};
-  const Tensor grouped = at::reshape(means, {batch, groups, -1});
+  const Tensor grouped = at::reshape(means, in_groups);
   const Tensor mean = at::mean(grouped, IntArrayRef({-1}), /*keepdim=*/true);
   const Tensor drift = at::sub(grouped, mean);
   const Tensor variance =
-      at::mean(at::add(at::reshape(variances, {batch, groups, -1}), at::mul(drift, drift)), IntArrayRef({-1}), true);
+      at::mean(at::add(at::reshape(variances, in_groups), at::mul(drift, drift)), IntArrayRef({-1}), true);
   const Tensor invstd = at::rsqrt(at::add(variance, Scalar(eps)));
   Tensor scale = at::reshape(at::expand(invstd, in_groups), {batch, channels});
   Tensor shift = at::neg(at::mul(at::reshape(at::expand(mean, in_groups), {batch, channels}), scale));

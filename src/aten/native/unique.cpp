@@ -94,6 +94,8 @@ Groups group_rows(const Tensor& matrix) {
 // The first `count` elements of a vector that was made for more; what lies behind them is given back if it is much.
 Tensor shortened(const Tensor& values, int64_t count) {
   if (2 * count < values.numel()) return at::narrow(values, 0, 0, count).clone();
+  c10::StorageImpl* const storage = values.storage().impl();
+  storage->set_data(storage->take_data(), static_cast<size_t>(count) * values.element_size());  // files keep this much
   return at::detail::make_view(values, {count}, {1}, 0);
 }
 

@@ -20,10 +20,12 @@ namespace {
 
 constexpr size_t kAlignment = 64;  // a cache line, and the widest vector
 
-// Neighbours of sizes that are powers of two would begin a cache line or two behind a multiple of 64 KB from each other. There
-// processors take the stores of a result for what the next loads of an operand wait for, and exp takes up to three times as long.
+// Neighbours of sizes that are powers of two would begin a cache line or two behind a multiple of 64 KB from each other.
+// There processors take the stores of a result for what the next loads of an operand wait for, and exp takes up to three
+// times as long.
 constexpr size_t kSpaced = 64 << 10;  // from this size on blocks keep a distance
-constexpr size_t kSpace = 15 * kAlignment;  // 1 KB with what malloc adds: three neighbours are out of reach modulo 4 KB, too
+// 1 KB with what malloc adds: three neighbours are out of reach modulo 4 KB, too.
+constexpr size_t kSpace = 15 * kAlignment;
 
 // Null where the system has none left.
 void* allocate_aligned(size_t bytes) {
@@ -102,8 +104,8 @@ constexpr bool kKeepsBlocks = true;
 #endif
 
 #if defined(__GLIBC__)
-// Asks the system for pages of 2 MB below large blocks. Loops over large tensors otherwise wait for the addresses of pages of
-// 4 KB more than for memory, and new memory costs a fault for each of those.
+// Asks the system for pages of 2 MB below large blocks. Loops over large tensors otherwise wait for the addresses of
+// pages of 4 KB more than for memory, and new memory costs a fault for each of those.
 class LargePages {
  public:
   static constexpr size_t kSize = 2 << 20;
@@ -113,7 +115,8 @@ class LargePages {
     if (wanted != nullptr && std::string_view(wanted) == "0") heap_ = kNoAddress;
   }
 
-  // Once for each length that malloc's heap has, whole: blocks of all sizes come from it. Alone what malloc maps by itself.
+  // Once for each length that malloc's heap has, whole: blocks of all sizes come from it. Alone what malloc maps by
+  // itself.
   void ask_for(void* data, size_t bytes) {
     if (heap_ == kNoAddress) return;
     const uintptr_t block = reinterpret_cast<uintptr_t>(data);

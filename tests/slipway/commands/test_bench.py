@@ -28,6 +28,7 @@ def test_the_list_has_a_line_for_each(capsys: pytest.CaptureFixture[str]) -> Non
     programs = {path.stem for path in (require_checkout() / "bench").glob("*.py")} - {
         "vs_pytorch_cases",
         "vs_pytorch_models",
+        "vs_pytorch_operators",
         "vs_pytorch_programs",
         "vs_pytorch_transforms",
     }

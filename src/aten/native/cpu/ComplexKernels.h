@@ -1,6 +1,6 @@
 #pragma once
-// What kernels call when an iterator's common dtype is complex. Functions are compiled once, not per instruction set: their
-// loops are calls of the standard library's.
+// What kernels call when an iterator's common dtype is complex. Functions are compiled once, not per instruction set:
+// their loops are calls of the standard library's.
 
 #include <aten/TensorIterator.h>
 #include <aten/native/ComplexFormulas.h>

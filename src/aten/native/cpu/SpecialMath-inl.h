@@ -267,7 +267,7 @@ struct IgammaOfVectors {
   }
 
  private:
-  // 1 + x / (a + 1) + x^2 / ((a + 1) (a + 2)) + ..., but where `is_left_out`.
+  // 1 + x / (a + 1) + x^2 / ((a + 1) (a + 2)) + ..., but where `is_left_out`. Each number stops where it would alone.
   template <typename D, typename V, typename M>
   HWY_INLINE HWY_ATTR static V sum_series(D d, V a, V x, M is_left_out) {
     V term = hn::Set(d, 1.0);
@@ -275,7 +275,9 @@ struct IgammaOfVectors {
     for (int k = 1; k < kMostTerms; ++k) {
       term = hn::Mul(term, hn::Div(x, hn::Add(a, hn::Set(d, static_cast<double>(k)))));
       sum = hn::Add(sum, term);
-      if (hn::AllTrue(d, hn::Or(is_left_out, hn::Lt(term, hn::Mul(sum, hn::Set(d, kSmallest)))))) break;
+      const auto is_done = hn::Or(is_left_out, hn::Lt(term, hn::Mul(sum, hn::Set(d, kSmallest))));
+      if (hn::AllTrue(d, is_done)) break;
+      term = hn::IfThenZeroElse(is_done, term);
     }
     return sum;
   }
@@ -290,7 +292,7 @@ struct IgammaOfVectors {
     }
     return sum;
   }
-  // Lentz's method, where `counts`.
+  // Lentz's method, where `counts`; each number stops where it would alone.
   template <typename D, typename V, typename M>
   HWY_INLINE HWY_ATTR static V evaluate_fraction(D d, V a, V x, M counts) {
     const V one = hn::Set(d, 1.0);
@@ -305,9 +307,9 @@ struct IgammaOfVectors {
       inverse = hn::Div(one, hn::MulAdd(numerator, inverse, b));
       c = hn::Add(b, hn::Div(numerator, c));
       const V step = hn::Mul(inverse, c);
-      result = hn::Mul(result, step);
-      const V change = hn::IfThenElseZero(counts, hn::Abs(hn::Sub(step, one)));
-      if (hn::AllTrue(d, hn::Lt(change, hn::Set(d, kSmallest)))) break;
+      result = hn::IfThenElse(counts, hn::Mul(result, step), result);
+      counts = hn::And(counts, hn::Ge(hn::Abs(hn::Sub(step, one)), hn::Set(d, kSmallest)));
+      if (hn::AllFalse(d, counts)) break;
     }
     return result;
   }

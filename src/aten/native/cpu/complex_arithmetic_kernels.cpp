@@ -1,4 +1,5 @@
-// Arithmetic and comparison of complex numbers, whose loops compilers make vectors of, and what makes them of real ones.
+// Arithmetic and comparison of complex numbers, whose loops compilers make vectors of, and what makes them of real
+// ones.
 
 #include <aten/Dispatch.h>
 #include <aten/Kernels.h>
@@ -172,7 +173,9 @@ namespace at::native::cpu {
 #define TORCH_EXPORT(name, ...) TORCH_EXPORT_AS(complex_##name, name)
 #define TORCH_EXPORT_WITH_NUMBER(name) \
   HWY_EXPORT(Complex_##name);          \
-  void complex_##name(TensorIterator& iter, const Scalar& number) { HWY_DYNAMIC_DISPATCH(Complex_##name)(iter, number); }
+  void complex_##name(TensorIterator& iter, const Scalar& number) { \
+    HWY_DYNAMIC_DISPATCH(Complex_##name)(iter, number);             \
+  }
 AT_FORALL_COMPLEX_BINARY_ARITHMETIC(TORCH_EXPORT)
 AT_FORALL_COMPLEX_UNARY_ARITHMETIC(TORCH_EXPORT)
 TORCH_EXPORT(lerp_by_weights)

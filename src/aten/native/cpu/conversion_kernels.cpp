@@ -292,7 +292,8 @@ void Conversion::choose_steps(c10::ScalarType to, c10::ScalarType from) {
     first_ = HWY_DYNAMIC_DISPATCH(FindReader)(kBool, from);
     return;
   }
-  // Halves are kept as floats are computed with, and complex64 is made of them: by way of those, if both steps have loops.
+  // Halves are kept as floats are computed with, and complex64 is made of them: by way of those, if both steps have
+  // loops.
   const auto is_made_of_floats = [](c10::ScalarType type) {
     return c10::is_reduced_floating_type(type) || type == c10::ScalarType::ComplexFloat;
   };

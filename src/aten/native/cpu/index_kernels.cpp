@@ -83,7 +83,8 @@ bool take_rows(const Tensor& out, const Tensor& self, const Tensor& index) {
   return is_inside;
 }
 
-// The same as of elements, the other way: body(an element of the vector, the value that goes there). Throws when all others are done.
+// The same as of elements, the other way: body(an element of the vector, the value that goes there). Throws when all
+// others are done.
 template <typename T, typename Body>
 void put_elements(const Tensor& self, const Tensor& index, const Tensor& values, bool may_meet, Body&& body) {
   auto* const to = static_cast<T*>(self.data_ptr());

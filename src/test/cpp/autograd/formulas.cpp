@@ -119,6 +119,17 @@ TEST(values_put_together) {
   }
 }
 
+TEST(distances) {
+  for (const double power : {1.0, 2.0, 3.0}) {
+    run({
+        {"cdist", {values({3, 2}, 1, 2), values({4, 2}, -1, 0)}, [&](const Tensors& x) {
+           return at::_cdist_forward(x[0], x[1], power, std::nullopt);
+         }},
+        {"pdist", {values({4, 2}, 0.5, 3)}, [&](const Tensors& x) { return at::_pdist_forward(x[0], power); }},
+    });
+  }
+}
+
 TEST(arithmetic) {
   run({
       ROW("add", INPUTS(values({2, 3}), values({3}, 1, 2)), at::add(x[0], x[1], 0.5)),
@@ -272,6 +283,13 @@ TEST(indexing) {
           x[0].clone().index_put_({integers({0, 2}, {2})}, x[1])),
       ROW("index_put_ accumulate", INPUTS(values({4, 3}), values({3}, 1, 2)),
           x[0].clone().index_put_({integers({2, 2}, {2})}, x[1], true)),
+      ROW("index_copy", INPUTS(values({4, 3}), values({2, 3}, 1, 2)),
+          at::index_copy(x[0], 0, integers({2, 0}, {2}), x[1])),
+      ROW("index_fill", INPUTS(values({4, 3})), at::index_fill(x[0], 0, integers({2, 0}, {2}), 0.5)),
+      ROW("put", INPUTS(values({4, 3}), values({2}, 1, 2)), at::put(x[0], integers({7, 0}, {2}), x[1])),
+      ROW("put, accumulated", INPUTS(values({4, 3}), values({2}, 1, 2)),
+          at::put(x[0], integers({7, 7}, {2}), x[1], true)),
+      ROW("diag_embed", INPUTS(values({2, 3})), at::diag_embed(x[0], 1)),
       ROW("index_add_", INPUTS(values({4, 3}), values({2, 3}, 1, 2)),
           x[0].clone().index_add_(0, integers({2, 2}, {2}), x[1], 0.5)),
       ROW("scatter_", INPUTS(values({2, 3}), values({2, 3}, 1, 2)),
