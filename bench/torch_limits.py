@@ -26,7 +26,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-torch: Any = import_module("torch")
 ROWS = {"4 MB": (1024, 1024), "256 MB": (8192, 8192)}
 
 
@@ -40,7 +39,7 @@ class Work:
     rival: str
 
 
-def movers() -> Iterator[Work]:
+def movers(torch: Any) -> Iterator[Work]:
     """Functions that wait for memory."""
     functional = torch.nn.functional
     for title, shape in ROWS.items():
@@ -73,7 +72,7 @@ def movers() -> Iterator[Work]:
             yield Work(f"{name}, {title}", run, size * tensors, title)
 
 
-def multipliers() -> Iterator[Work]:
+def multipliers(torch: Any) -> Iterator[Work]:
     """Functions that compute."""
     functional = torch.nn.functional
     for dtype in (torch.float32, torch.float64, torch.bfloat16):
@@ -109,7 +108,7 @@ def measure(run: Callable[[], object], rounds: int) -> float:
     return best
 
 
-def bandwidth(size: int, threads: int, rounds: int) -> float:
+def bandwidth(torch: Any, size: int, threads: int, rounds: int) -> float:
     """Bytes that memmove reads and writes in a second, with `threads` pieces at a time."""
     source, target = torch.ones(size, dtype=torch.uint8), torch.ones(size, dtype=torch.uint8)
     piece = size // threads
@@ -122,7 +121,7 @@ def bandwidth(size: int, threads: int, rounds: int) -> float:
         return 2.0 * size / measure(run, rounds)
 
 
-def gemm(letter: str, threads: int, rounds: int) -> float:
+def gemm(torch: Any, letter: str, threads: int, rounds: int) -> float:
     """Multiplications and additions of MKL's product in a second."""
     size = 1024
     mkl = ctypes.CDLL(str(next((Path(sys.prefix) / "lib").glob("libmkl_rt.so*"))))
@@ -164,18 +163,23 @@ def main() -> None:
     )
     parser.add_argument("--rounds", type=int, default=15, help="of each; the best counts")
     options = parser.parse_args()
+    torch = import_module("torch")  # whichever this Python has, and not before it has told its options
     for threads in options.threads:
         torch.set_num_threads(threads)
         limits = {
-            title: bandwidth(4 * rows * columns, threads, options.rounds) for title, (rows, columns) in ROWS.items()
+            title: bandwidth(torch, 4 * rows * columns, threads, options.rounds)
+            for title, (rows, columns) in ROWS.items()
         }
-        limits |= {"float32": gemm("s", threads, options.rounds), "float64": gemm("d", threads, options.rounds)}
+        limits |= {
+            "float32": gemm(torch, "s", threads, options.rounds),
+            "float64": gemm(torch, "d", threads, options.rounds),
+        }
         for title, works, unit in (("copies", movers, "GB/s"), ("products", multipliers, "GFLOP/s")):
             beside = ", ".join(
                 f"{name} {limits[name] / 1e9:.1f}" for name in limits if (name in ROWS) == (unit == "GB/s")
             )
             print(f"\n{threads} thread{'s' * (threads > 1)}, beside {title}: {beside} {unit}")
-            for work in works():
+            for work in works(torch):
                 took = measure(work.run, options.rounds)
                 speed = work.amount / took
                 print(f"{work.name:40}{took * 1e6:10.0f} us{speed / 1e9:9.1f} {unit}{speed / limits[work.rival]:7.2f}")

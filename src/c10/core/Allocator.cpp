@@ -20,9 +20,9 @@ namespace {
 
 constexpr size_t kAlignment = 64;  // a cache line, and the widest vector
 
-// Neighbours of sizes that are powers of two would begin a cache line or two behind a multiple of 64 KB from each other.
-// There processors take the stores of a result for what the next loads of an operand wait for, and exp takes up to three
-// times as long.
+// Neighbours of sizes that are powers of two would begin a cache line or two behind a multiple of 64 KB from each
+// other. There processors take the stores of a result for what the next loads of an operand wait for, and exp takes up
+// to three times as long.
 constexpr size_t kSpaced = 64 << 10;  // from this size on blocks keep a distance
 // 1 KB with what malloc adds: three neighbours are out of reach modulo 4 KB, too.
 constexpr size_t kSpace = 15 * kAlignment;

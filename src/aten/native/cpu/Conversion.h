@@ -31,8 +31,8 @@ class Conversion {
 // Moves `count` elements of `size` bytes, whatever their bits mean, from one row to another; steps in bytes.
 void move_row(const char* from, int64_t from_step, char* to, int64_t to_step, int64_t count, int64_t size);
 
-// out[r][c] = in[c][r] of elements of `size` bytes: rows that lie side by side, `out_step` bytes apart, from columns that
-// do, `in_step` bytes apart.
+// out[r][c] = in[c][r] of elements of `size` bytes: rows that lie side by side, `out_step` bytes apart, from columns
+// that do, `in_step` bytes apart.
 void transpose_tile(char* out, int64_t out_step, const char* in, int64_t in_step, int64_t rows, int64_t columns,
                     int64_t size);
 
