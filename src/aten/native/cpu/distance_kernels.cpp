@@ -25,7 +25,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 // base^exponent, but 0 of 0, which is frequent and would take long.
 template <typename D, typename V>
-HWY_INLINE HWY_ATTR V power_of(D d, V base, hn::TFromD<D> exponent) {
+HWY_NOINLINE HWY_ATTR V power_of(D d, V base, hn::TFromD<D> exponent) {
   const auto is_zero = hn::Eq(base, hn::Zero(d));
   const V filled = hn::IfThenElse(is_zero, hn::Set(d, 1), base);
   if constexpr (std::is_same_v<hn::TFromD<D>, float>) {
