@@ -27,6 +27,13 @@ HWY_INLINE HWY_ATTR Pair<V> add_smaller(V a, V b) {
   const V sum = hn::Add(a, b);
   return {sum, hn::Sub(b, hn::Sub(sum, a))};
 }
+// a + b for any two.
+template <typename V>
+HWY_INLINE HWY_ATTR Pair<V> add(V a, V b) {
+  const V sum = hn::Add(a, b);
+  const V part = hn::Sub(sum, a);
+  return {sum, hn::Add(hn::Sub(a, hn::Sub(sum, part)), hn::Sub(b, part))};
+}
 template <typename V>
 HWY_INLINE HWY_ATTR Pair<V> multiply(V a, V b) {
   const V product = hn::Mul(a, b);
@@ -68,6 +75,12 @@ HWY_INLINE HWY_ATTR Pair<V> log_pair(D d, V x) {
   const Pair<V> sum = add_smaller(most.high, rest.high);
   const V low = hn::MulAdd(exponent, hn::Set(d, kLogOf2<double>.low), hn::Add(hn::Add(s.low, s.low), rest.low));
   return add_smaller(sum.high, hn::Add(hn::Add(most.low, sum.low), low));
+}
+template <typename D, typename V>
+HWY_INLINE HWY_ATTR Pair<V> log_pair(D d, Pair<V> x) {
+  Pair<V> log = log_pair(d, x.high);
+  log.low = hn::Add(log.low, hn::Div(x.low, x.high));
+  return log;
 }
 
 // base^exponent for positive finite bases and finite exponents.

@@ -10,7 +10,7 @@
 #endif
 
 #include <aten/native/ScalarFormulas.h>
-#include <aten/native/cpu/VectorMath-inl.h>
+#include <aten/native/cpu/DoubleMath-inl.h>
 
 HWY_BEFORE_NAMESPACE();
 namespace at::native::cpu {
@@ -133,10 +133,26 @@ struct TrigammaOfVectors {
   }
 };
 
-// Up to 8: of a number r from 1 to 3 it is (r - 1) (r - 2) times a polynomial, and what lies between x and r is a
-// logarithm; from there on the asymptotic series. Negative numbers by that of 1 - x.
-// Near zeros on the left both cancel, and the C library is asked if float64's digits are wanted.
-template <bool kAllDigits>
+// lgamma: up to 8, of a number r from 1 to 3 it is (r - 1) (r - 2) times a polynomial of r - 2, and what lies between x
+// and r is a logarithm; from there on the asymptotic series. Negative numbers by that of |x|.
+// The polynomial's last three terms have more digits than float64 has.
+constexpr double kLgammaTerms[] = {
+    1.14430967350054081e-10, -2.20298175085981978e-10, -4.33695519359474358e-10, 7.78157991018253719e-10,
+    1.50658934442383370e-09, -2.72135198712569946e-09, -8.83068874937703048e-10, 1.03023822187385617e-09,
+    6.95036423540858909e-09, -1.34136347078165073e-08, 1.91225923472081167e-08,  -4.09895501230560009e-08,
+    9.21600289264852284e-08, -1.92977229281310870e-07, 4.03329915343135279e-07,  -8.52458942285470563e-07,
+    1.80822099608477131e-06, -3.84745885310934913e-06, 8.22216423001627306e-06,  -1.76616508087392930e-05,
+    3.81688930573229824e-05, -8.30951295694370377e-05, 1.82552638721167505e-04,  -4.05707397245783357e-04,
+    9.15376922271708736e-04, -2.10813083396774008e-03, 4.99864116469671532e-03,  -1.23841921933710245e-02};
+constexpr SplitConstant<double> kLgammaLastTerms[] = {{3.29650006211558363e-02, -3.46642249561515758e-18},
+                                                      {-1.00317301674353918e-01, -5.21948003850352615e-18},
+                                                      {4.22784335098467134e-01, 4.92941391045018660e-18}};
+constexpr double kLgammaSeries[] = {43867.0 / 244188, -3617.0 / 122400, 1.0 / 156,  -691.0 / 360360, 1.0 / 1188,
+                                    -1.0 / 1680,      1.0 / 1260,       -1.0 / 360, 1.0 / 12};
+// log(2 pi) / 2 - 1 / 2
+constexpr SplitConstant<double> kLgammaShift{4.18938533204672725e-01, 1.67282096505854125e-17};
+
+// With the digits of float32.
 struct LgammaOfVectors {
   template <typename D, typename V>
   HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
@@ -147,27 +163,13 @@ struct LgammaOfVectors {
     const V product = of_product(d, hn::IfThenElse(is_negative, hn::Sub(one, x), x),
                                  hn::IfThenElse(is_negative, sine_over_pi, one));
     const V left = hn::IfThenElse(hn::Eq(x, hn::Set(d, -kEndless)), hn::Neg(x), hn::Neg(product));
-    const V result = hn::IfThenElse(is_negative, left, product);
-    if constexpr (!kAllDigits) return result;
-    const auto cancels = hn::And(is_negative, hn::Lt(hn::Abs(result), one));
-    double (*scalar)(double) = [](double value) -> double { return std::lgamma(value); };
-    return patch_outside(d, hn::IfThenElseZero(cancels, x), result, 0.0, 0.0, scalar);
+    return hn::IfThenElse(is_negative, left, product);
   }
 
  private:
   // log(gamma(x) factor) for positive x; the factor is 1 where x is less.
   template <typename D, typename V>
   HWY_INLINE HWY_ATTR static V of_product(D d, V x, V factor) {
-    constexpr double terms[] = {
-        1.58181263373710902e-09,  -3.05885174055927949e-09, -4.35886240907251812e-09, 7.63280367498138955e-09,
-        1.63272874328450130e-08,  -2.99246932704989027e-08, 5.68873795385756311e-09,  -1.87826330041451036e-08,
-        1.04442854432796915e-07,  -2.11980588760685150e-07, 3.95720794275161003e-07,  -8.41531437995407725e-07,
-        1.81147696347276584e-06,  -3.85174558930729762e-06, 8.22120509215542335e-06,  -1.76605132209207077e-05,
-        3.81690832831344985e-05,  -8.30953277984448853e-05, 1.82552614418381051e-04,  -4.05707375813281858e-04,
-        9.15376924123895218e-04,  -2.10813083526843487e-03, 4.99864116462328274e-03,  -1.23841921933343750e-02,
-        3.29650006211569743e-02,  -1.00317301674354223e-01, 4.22784335098467134e-01};
-    constexpr double series[] = {1.0 / 156,   -691.0 / 360360, 1.0 / 1188, -1.0 / 1680,
-                                 1.0 / 1260, -1.0 / 360,      1.0 / 12};
     const V one = hn::Set(d, 1.0);
     const auto is_large = hn::Ge(x, hn::Set(d, 8.0));
     const auto is_below_one = hn::Lt(x, one);
@@ -183,14 +185,115 @@ struct LgammaOfVectors {
     // Beside 2, and beside 1: of a small x itself, which the sum would round.
     const V t = hn::IfThenElse(is_below_one, hn::Sub(x, one), hn::Sub(r, hn::Set(d, 2.0)));
     const V above_one = hn::IfThenElse(is_below_one, x, hn::Sub(r, one));
-    const V near = hn::Mul(hn::Mul(t, above_one), polynomial(d, t, terms));
-    const V small = hn::Add(near, hn::IfThenElse(is_below_one, hn::Neg(log), log));
+    V curve = polynomial(d, t, kLgammaTerms);
+    for (const auto& term : kLgammaLastTerms) curve = hn::MulAdd(curve, t, hn::Set(d, term.high));
+    const V small = hn::MulAdd(hn::Mul(t, above_one), curve, hn::IfThenElse(is_below_one, hn::Neg(log), log));
     if (HWY_LIKELY(hn::AllFalse(d, is_large))) return hn::IfThenElse(hn::Eq(x, x), small, x);
     const V inverse = hn::Div(one, x);
-    const V rest = hn::MulAdd(inverse, polynomial(d, hn::Mul(inverse, inverse), series),
-                              hn::Set(d, 0.41893853320467274));  // log(2 pi) / 2 - 1 / 2
+    const V rest = hn::MulAdd(inverse, polynomial(d, hn::Mul(inverse, inverse), kLgammaSeries),
+                              hn::Set(d, kLgammaShift.high));
     const V large = hn::MulAdd(hn::Sub(x, hn::Set(d, 0.5)), hn::Sub(log, one), rest);
     return hn::IfThenElse(is_large, hn::Add(large, log_of_any(d, factor)), hn::IfThenElse(hn::Eq(x, x), small, x));
+  }
+};
+
+// (...(start x + terms[0]) x + ...) + the last term, each greater than what is added to it.
+template <typename D, typename V, size_t N>
+HWY_INLINE HWY_ATTR Pair<V> add_terms(D d, V start, Pair<V> x, const SplitConstant<double> (&terms)[N]) {
+  Pair<V> sum{start, hn::Zero(d)};
+  for (const auto& term : terms) {
+    const Pair<V> rest = multiply(sum, x);
+    sum = add_smaller(hn::Set(d, term.high), rest.high);
+    sum.low = hn::Add(sum.low, hn::Add(rest.low, hn::Set(d, term.low)));
+  }
+  return sum;
+}
+
+// With the digits of float64: sums and products in pairs. Near zeros on the left all cancels, and the C library is
+// asked.
+struct LgammaOfDoubles {
+  template <typename D, typename V>
+  HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
+    const V zero = hn::Zero(d);
+    const V one = hn::Set(d, 1.0);
+    const V size = hn::Abs(x);
+    const auto is_negative = hn::Lt(x, zero);
+    const auto is_below_one = hn::Lt(size, one);
+    const bool is_right = hn::AllFalse(d, is_negative);
+    // lgamma(x) = -(lgamma(|x|) + log(|x| |sin(pi x)| / pi)), in which below 1 log |x| cancels.
+    Pair<V> factor{one, zero};
+    if (!is_right) {
+      const Pair<V> left = multiply(sine_over_pi(d, size), {hn::IfThenElse(is_below_one, one, size), zero});
+      factor = {hn::IfThenElse(is_negative, left.high, one), hn::IfThenElseZero(is_negative, left.low)};
+    }
+
+    const auto is_large = hn::Ge(size, hn::Set(d, 8.0));
+    V r = size;
+    Pair<V> product = factor;
+    for (int step = 0; step < 5; ++step) {
+      const auto is_above = hn::Ge(r, hn::Set(d, 3.0));
+      r = hn::IfThenElse(is_above, hn::Sub(r, one), r);
+      product = multiply(product, {hn::IfThenElse(is_above, r, one), zero});
+    }
+    const auto is_inverse = hn::AndNot(is_negative, is_below_one);
+    const auto is_plain = hn::Or(is_large, is_inverse);
+    const Pair<V> log = log_pair(
+        d, Pair<V>{hn::IfThenElse(is_plain, size, product.high), hn::IfThenElse(is_plain, zero, product.low)});
+    // Beside 2, and beside 1: of a small x itself, which the sum would round.
+    const Pair<V> from_one = add_smaller(hn::Set(d, -1.0), size);
+    const Pair<V> t{hn::IfThenElse(is_below_one, from_one.high, hn::Sub(r, hn::Set(d, 2.0))),
+                    hn::IfThenElseZero(is_below_one, from_one.low)};
+    const V above_one = hn::IfThenElse(is_below_one, size, hn::Sub(r, one));
+    const Pair<V> curve = add_terms(d, polynomial(d, t.high, kLgammaTerms), t, kLgammaLastTerms);
+    const Pair<V> near = multiply(multiply(t, {above_one, zero}), curve);
+    const Pair<V> sum = add(near.high, hn::IfThenElse(is_inverse, hn::Neg(log.high), log.high));
+    V result = hn::Add(sum.high, hn::Add(hn::Add(sum.low, near.low),
+                                         hn::IfThenElse(is_inverse, hn::Neg(log.low), log.low)));
+
+    if (!hn::AllFalse(d, is_large)) result = hn::IfThenElse(is_large, of_large(d, size, log, factor, is_right), result);
+    const auto is_pole = hn::And(hn::Le(x, zero), hn::Eq(x, hn::Round(x)));
+    result = hn::IfThenElse(is_pole, hn::Set(d, kEndless), hn::IfThenElse(is_negative, hn::Neg(result), result));
+    result = hn::IfThenElse(hn::Eq(x, x), result, x);
+    if (is_right) return result;
+    const auto cancels = hn::And(is_negative, hn::Lt(hn::Abs(result), hn::Set(d, TORCH_FUSED_PRODUCTS ? 0x1p-7 : 1.0)));
+    double (*scalar)(double) = [](double value) -> double { return std::lgamma(value); };
+    return patch_outside(d, hn::IfThenElseZero(cancels, x), result, 0.0, 0.0, scalar);
+  }
+
+ private:
+  // |sin(pi x)| / pi for positive x.
+  template <typename D, typename V>
+  HWY_INLINE HWY_ATTR static Pair<V> sine_over_pi(D d, V x) {
+    constexpr double terms[] = {1.67517996311119702e-10, -7.30252335069372366e-09, 2.53121098021977956e-07,
+                                -6.97587354761719168e-06, 1.48428793018536644e-04, -2.34608103545498473e-03,
+                                2.61478478176547686e-02, -1.90751824122084218e-01};
+    constexpr SplitConstant<double> last_terms[] = {
+        {8.11742425283353608e-01, 3.56090711972300080e-17},
+        {-1.64493406684822641e+00, -3.04067175438693223e-17},
+        {1, 0}};
+    const V rest = hn::Abs(hn::Sub(x, hn::Round(x)));
+    const Pair<V> square = multiply(rest, rest);
+    const V start = polynomial(d, square.high, terms);
+    return multiply(add_terms(d, start, square, last_terms), {rest, hn::Zero(d)});
+  }
+  // log(gamma(x) factor) from 8 on; `log` is that of x, and the factor 1 if `is_right`.
+  template <typename D, typename V>
+  HWY_INLINE HWY_ATTR static V of_large(D d, V x, Pair<V> log, Pair<V> factor, bool is_right) {
+    Pair<V> less = add_smaller(log.high, hn::Set(d, -1.0));
+    less.low = hn::Add(less.low, log.low);
+    const Pair<V> product = multiply(add_smaller(x, hn::Set(d, -0.5)), less);
+    const V inverse = hn::Div(hn::Set(d, 1.0), x);
+    const V series = hn::Mul(inverse, polynomial(d, hn::Mul(inverse, inverse), kLgammaSeries));
+    const Pair<V> rest = add_smaller(hn::Set(d, kLgammaShift.high), series);
+    Pair<V> sum = add_smaller(product.high, rest.high);
+    sum.low = hn::Add(sum.low, hn::Add(product.low, hn::Add(rest.low, hn::Set(d, kLgammaShift.low))));
+    if (!is_right) {
+      const Pair<V> more = log_pair(d, factor);
+      const Pair<V> whole = add(sum.high, more.high);
+      sum = {whole.high, hn::Add(whole.low, hn::Add(sum.low, more.low))};
+    }
+    const V endless = hn::Set(d, kEndless);
+    return hn::IfThenElse(hn::Lt(product.high, endless), hn::Add(sum.high, sum.low), endless);
   }
 };
 
@@ -231,7 +334,7 @@ struct IgammaOfVectors {
     const V a = hn::IfThenElse(plain, given_a, one);
     const V x = hn::IfThenElse(plain, given_x, one);
     // log(x^a / gamma(a + 1))
-    const V power = hn::MulSub(a, hn::Log(d, x), LgammaOfVectors<false>()(d, hn::Add(a, one)));
+    const V power = hn::MulSub(a, hn::Log(d, x), LgammaOfVectors()(d, hn::Add(a, one)));
     const V density = exp_vector(d, hn::Sub(power, x));
     const V border = hn::Set(d, 1.1);
     const auto is_right = hn::And(hn::Gt(x, border), hn::Gt(x, a));

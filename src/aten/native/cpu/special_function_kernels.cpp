@@ -171,7 +171,7 @@ bool RunSpecialUnary(TensorIterator& iter, UnaryFunction function) {
       case UnaryFunction::i1: return &compute_unary<BesselIOfVectors<1, false>>;
       case UnaryFunction::i1e: return &compute_unary<BesselIOfVectors<1, true>>;
       case UnaryFunction::lgamma:
-        return floats ? &compute_unary<LgammaOfVectors<false>> : &compute_unary<LgammaOfVectors<true>>;
+        return floats ? &compute_unary<LgammaOfVectors> : &compute_unary<LgammaOfDoubles>;
       case UnaryFunction::log_ndtr: return &compute_unary<LogNdtrOfVectors>;
       case UnaryFunction::modified_bessel_k0: return &compute_unary<BesselKOfVectors<0, false>>;
       case UnaryFunction::modified_bessel_k1: return &compute_unary<BesselKOfVectors<1, false>>;
