@@ -93,6 +93,7 @@ SPECIAL = json.loads((Path(__file__).parent / "golden" / "special_functions.json
 MOST_UNITS = {
     "gammainc": 600.0,
     "gammaincc": 600.0,
+    "erfinv": 1.0,
     "gammaln": 1.0,
     "log_ndtr": 60.0,
     "airy_ai": 120.0,

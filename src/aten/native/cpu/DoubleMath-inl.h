@@ -45,10 +45,26 @@ HWY_INLINE HWY_ATTR Pair<V> multiply(Pair<V> a, Pair<V> b) {
   return {product.high, hn::MulAdd(a.high, b.low, hn::MulAdd(a.low, b.high, product.low))};
 }
 template <typename V>
+HWY_INLINE HWY_ATTR Pair<V> multiply(Pair<V> a, V b) {
+  const V product = hn::Mul(a.high, b);
+  return {product, hn::MulAdd(a.low, b, hn::MulSub(a.high, b, product))};
+}
+template <typename V>
 HWY_INLINE HWY_ATTR Pair<V> divide(Pair<V> a, Pair<V> b) {
   const V quotient = hn::Div(a.high, b.high);
   const V rest = hn::NegMulAdd(quotient, b.low, hn::Add(hn::NegMulAdd(quotient, b.high, a.high), a.low));
   return {quotient, hn::Div(rest, b.high)};
+}
+
+// A polynomial in two halves, of even and of odd powers, which do not wait for each other; highest power first.
+template <typename D, typename V, size_t N>
+HWY_INLINE HWY_ATTR V polynomial_in_halves(D d, V x, const double (&terms)[N]) {
+  const V square = hn::Mul(x, x);
+  V first = hn::Set(d, terms[0]);
+  V second = hn::Set(d, terms[1]);
+  for (size_t i = 2; i < N; i += 2) first = hn::MulAdd(first, square, hn::Set(d, terms[i]));
+  for (size_t i = 3; i < N; i += 2) second = hn::MulAdd(second, square, hn::Set(d, terms[i]));
+  return N % 2 == 1 ? hn::MulAdd(second, x, first) : hn::MulAdd(first, x, second);
 }
 
 // 2 atanh(s) = 2 s + s^3 (2/3 + s^2 polynomial(s^2)), for |s| up to that of sqrt(2).

@@ -198,8 +198,8 @@ struct LgammaOfVectors {
 };
 
 // (...(start x + terms[0]) x + ...) + the last term, each greater than what is added to it.
-template <typename D, typename V, size_t N>
-HWY_INLINE HWY_ATTR Pair<V> add_terms(D d, V start, Pair<V> x, const SplitConstant<double> (&terms)[N]) {
+template <typename D, typename V, typename X, size_t N>
+HWY_INLINE HWY_ATTR Pair<V> add_terms(D d, V start, X x, const SplitConstant<double> (&terms)[N]) {
   Pair<V> sum{start, hn::Zero(d)};
   for (const auto& term : terms) {
     const Pair<V> rest = multiply(sum, x);
@@ -500,6 +500,7 @@ struct NdtriOfVectors {
     return hn::IfThenElse(is_inside, result, end);
   }
 };
+// With the digits of float32.
 struct ErfinvOfVectors {
   template <typename D, typename V>
   HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
@@ -513,6 +514,110 @@ struct ErfinvOfVectors {
     const V end = hn::IfThenElse(hn::Eq(magnitude, one), hn::CopySign(hn::Set(d, kEndless), x),
                                  hn::Set(d, special::kNaN));
     return hn::IfThenElse(is_inside, result, end);
+  }
+};
+
+// With the digits of float64: a guess of six digits, and a step of the third order, for which erf(guess) - x has twice
+// float64's digits.
+struct ErfinvOfDoubles {
+  template <typename D, typename V>
+  HWY_INLINE HWY_ATTR V operator()(D d, V given) const {
+    constexpr double guesses[] = {-5.43062558555134894e-09,
+                                  -4.23488771265511905e-09, 4.47567189705404166e-07, -1.88713385850738957e-06,
+                                  -1.27031858899873310e-05, 1.95486459857328816e-04, -8.36206385804445177e-04,
+                                  -5.73859886089788263e-03, 2.41630416189485275e-01, 1.62354208818725465e+00};
+    constexpr double far_guesses[] = {-3.96502054761783371e-06,
+                                      2.40449653829509022e-05, -5.22550476025618733e-05, 5.60863340774963640e-05,
+                                      -9.06012210540718525e-05, 3.14329490057190972e-04, -8.83814259345389801e-04,
+                                      1.26320697615290504e-03, 1.00949554159247556e+00, 3.83978358782358731e+00};
+    const V zero = hn::Zero(d);
+    const V one = hn::Set(d, 1.0);
+    // So that what rounding takes from products is a number.
+    const auto is_tiny = hn::Lt(hn::Abs(given), hn::Set(d, 0x1p-800));
+    const V x = hn::Abs(hn::IfThenElse(is_tiny, hn::Mul(given, hn::Set(d, 0x1p200)), given));
+    const V tail = hn::Sub(one, x);  // exact from 1/2 on
+    const V width = short_log(d, hn::Mul(tail, hn::Add(one, x)));
+    const auto is_far = hn::Gt(width, hn::Set(d, 5.83));
+    const bool has_far = !hn::AllFalse(d, is_far);
+    V ratio = polynomial_in_halves(d, hn::Sub(width, hn::Set(d, 3.0)), guesses);
+    if (HWY_UNLIKELY(has_far)) {
+      const V far = polynomial(d, hn::Sub(hn::Sqrt(width), hn::Set(d, 4.0)), far_guesses);
+      ratio = hn::IfThenElse(is_far, far, ratio);
+    }
+    const V y = hn::Mul(x, ratio);
+
+    // What erf(y) - x is of erf's slope: in the middle by a series, beside it by 1 - erf(y) = exp(-y^2) erfcx(y).
+    const Pair<V> square = multiply(y, y);
+    auto power = exp_parts(d, square.high);
+    const Pair<V> sum = add_smaller(one, power.rest);
+    const Pair<V> inverse_slope =
+        add_smaller(sum.high, hn::Add(sum.low, hn::MulAdd(square.low, sum.high, power.tail)));
+    const auto is_middle = hn::Lt(y, hn::Set(d, 0.875));
+    V off = zero;
+    if (!hn::AllFalse(d, is_middle)) {
+      const Pair<V> value = multiply(erf_ratio(d, square), {y, zero});
+      const V difference = hn::Add(hn::Sub(value.high, x), value.low);
+      off = hn::Mul(difference, power.scale_normal(d, inverse_slope.high));
+    }
+    if (!hn::AllTrue(d, is_middle)) {
+      Pair<V> scaled = erfcx_pair(d, y);
+      if (HWY_UNLIKELY(has_far)) {
+        scaled = {hn::IfThenElse(is_far, erfcx_vector<53>(d, y), scaled.high),
+                  hn::IfThenElse(is_far, zero, scaled.low)};
+      }
+      const Pair<V> wanted = multiply(inverse_slope, {power.scale_normal(d, tail), zero});
+      const V difference = hn::Add(hn::Sub(wanted.high, scaled.high), hn::Sub(wanted.low, scaled.low));
+      off = hn::IfThenElse(is_middle, off, difference);
+    }
+    const V step = hn::Mul(off, hn::Set(d, special::kSqrtPi / 2));
+    V result = hn::Sub(y, hn::NegMulAdd(hn::Mul(step, step), y, step));
+    result = hn::IfThenElse(is_tiny, hn::Mul(result, hn::Set(d, 0x1p-200)), result);
+    result = hn::CopySign(result, given);
+    const auto is_inside = hn::Lt(x, one);
+    if (HWY_LIKELY(hn::AllTrue(d, is_inside))) return result;
+    const V end = hn::IfThenElse(hn::Eq(x, one), hn::CopySign(hn::Set(d, kEndless), given), hn::Set(d, special::kNaN));
+    return hn::IfThenElse(is_inside, result, end);
+  }
+
+ private:
+  // -log(x) to nine digits, for normal x up to 1.
+  template <typename D, typename V>
+  HWY_INLINE HWY_ATTR static V short_log(D d, V x) {
+    constexpr double terms[] = {2.95814479332153768e-01, 3.99887398101136882e-01, 6.66666851768314195e-01};
+    const V one = hn::Set(d, 1.0);
+    V mantissa;
+    const V exponent = split_exponent(d, x, mantissa);
+    const V s = hn::Div(hn::Sub(mantissa, one), hn::Add(mantissa, one));
+    const V square = hn::Mul(s, s);
+    const V log = hn::MulAdd(hn::Mul(square, s), polynomial(d, square, terms), hn::Add(s, s));
+    return hn::NegMulSub(exponent, hn::Set(d, 0.69314718055994531), log);
+  }
+  // erf(y) / y of y^2, for y up to 0.875.
+  template <typename D, typename V>
+  HWY_INLINE HWY_ATTR static Pair<V> erf_ratio(D d, Pair<V> square) {
+    constexpr double terms[] = {
+        3.12729393256445224e-13, -6.38736429323837406e-12, 9.37455903249306453e-11, -1.22857515394165005e-09,
+        1.48068572850093290e-08, -1.63658278967521238e-07, 1.64621137590556873e-06, -1.49256503426505803e-05,
+        1.20553329815004784e-04, -8.54832702344721258e-04, 5.22397762544215757e-03, -2.68661706451312488e-02};
+    constexpr SplitConstant<double> last_terms[] = {{1.12837916709551261e-01, -4.05597793529515468e-18},
+                                                    {-3.76126389031837538e-01, 1.33922903429593164e-17},
+                                                    {1.12837916709551256e+00, 1.53354589453307219e-17}};
+    return add_terms(d, polynomial_in_halves(d, square.high, terms), square, last_terms);
+  }
+  // exp(y^2) erfc(y), for y from 0.875 to 2.25.
+  template <typename D, typename V>
+  HWY_INLINE HWY_ATTR static Pair<V> erfcx_pair(D d, V y) {
+    constexpr double terms[] = {
+        -1.78125644059890980e-10, 7.13041542004068771e-10,  -2.39849334569251144e-09, 9.24099984326011644e-09,
+        -3.52226845599871157e-08, 1.29787795508080717e-07,  -4.66750459081322460e-07, 1.63741139880728385e-06,
+        -5.59240243953650652e-06, 1.85627125253782779e-05,  -5.97624378709835053e-05, 1.86192351835903574e-04,
+        -5.59856521853797006e-04, 1.61954522475971996e-03,  -4.49003724005712403e-03, 1.18743188617584372e-02,
+        -2.97787163216445584e-02};
+    constexpr SplitConstant<double> last_terms[] = {{7.02778819760891960e-02, 4.59114248572607367e-18},
+                                                    {-1.54477265070106146e-01, -1.23380921600816283e-17},
+                                                    {3.11648608648130043e-01, 9.75769086091460246e-18}};
+    const V t = hn::Sub(y, hn::Set(d, 1.5625));
+    return add_terms(d, polynomial_in_halves(d, t, terms), t, last_terms);
   }
 };
 

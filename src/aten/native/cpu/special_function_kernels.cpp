@@ -165,7 +165,7 @@ bool RunSpecialUnary(TensorIterator& iter, UnaryFunction function) {
       case UnaryFunction::digamma: return &compute_unary<DigammaOfVectors>;
       case UnaryFunction::entr: return &compute_unary<EntrOfVectors>;
       case UnaryFunction::erfcx: return &compute_unary<ErfcxOfVectors>;
-      case UnaryFunction::erfinv: return &compute_unary<ErfinvOfVectors>;
+      case UnaryFunction::erfinv: return floats ? &compute_unary<ErfinvOfVectors> : &compute_unary<ErfinvOfDoubles>;
       case UnaryFunction::i0: return &compute_unary<BesselIOfVectors<0, false>>;
       case UnaryFunction::i0e: return &compute_unary<BesselIOfVectors<0, true>>;
       case UnaryFunction::i1: return &compute_unary<BesselIOfVectors<1, false>>;
