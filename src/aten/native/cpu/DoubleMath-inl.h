@@ -67,6 +67,18 @@ HWY_INLINE HWY_ATTR V polynomial_in_halves(D d, V x, const double (&terms)[N]) {
   return N % 2 == 1 ? hn::MulAdd(second, x, first) : hn::MulAdd(first, x, second);
 }
 
+// (...(start x + terms[0]) x + ...) + the last term, each greater than what is added to it.
+template <typename D, typename V, typename X, size_t N>
+HWY_INLINE HWY_ATTR Pair<V> add_terms(D d, V start, X x, const SplitConstant<double> (&terms)[N]) {
+  Pair<V> sum{start, hn::Zero(d)};
+  for (const auto& term : terms) {
+    const Pair<V> rest = multiply(sum, x);
+    sum = add_smaller(hn::Set(d, term.high), rest.high);
+    sum.low = hn::Add(sum.low, hn::Add(rest.low, hn::Set(d, term.low)));
+  }
+  return sum;
+}
+
 // 2 atanh(s) = 2 s + s^3 (2/3 + s^2 polynomial(s^2)), for |s| up to that of sqrt(2).
 constexpr double kAtanhTerms[] = {1.17230510280977529e-01, 1.17062485409223857e-01, 1.33348042382253451e-01,
                                   1.53845949708954571e-01, 1.81818183353144036e-01, 2.22222222216562321e-01,
