@@ -523,6 +523,16 @@ def test_float32_functions_are_rounded_almost_once(name: str) -> None:
     assert units_off(getattr(torch, name)(torch.from_numpy(x)), exact) < most
 
 
+@pytest.mark.parametrize(("name", "sign"), [("softplus", 1), ("logsigmoid", -1)])
+def test_logarithm_of_one_and_an_exponential_in_float32(name: str, sign: int) -> None:
+    x = np.random.default_rng(0).uniform(-20, 19, 300_000).astype(np.float32)
+    exact = sign * np.logaddexp(0, sign * x.astype(np.float64))
+    actual = getattr(torch.nn.functional, name)(torch.from_numpy(x))
+    assert units_off(actual, exact) < 1.1
+    left = sign * x < 0
+    assert units_off(actual[torch.from_numpy(left)], exact[left]) < 0.65
+
+
 @pytest.mark.parametrize("name", [*IN_FLOAT32, "erf", "erfc", "sigmoid"])
 def test_float32_functions_give_the_same_bits_wherever_a_number_lies(name: str) -> None:
     function = getattr(torch, name)
