@@ -93,6 +93,9 @@ SPECIAL = json.loads((Path(__file__).parent / "golden" / "special_functions.json
 MOST_UNITS = {
     "gammainc": 600.0,
     "gammaincc": 600.0,
+    "digamma": 2.0,
+    "erfinv": 2.0,
+    "gammaln": 2.0,
     "log_ndtr": 60.0,
     "airy_ai": 120.0,
     "modified_bessel_k0": 60.0,
@@ -307,6 +310,81 @@ def test_float64_functions_are_within_a_unit(name: str) -> None:
     assert units_off(getattr(torch, name)(torch.from_numpy(x)), exact(x.astype(np.longdouble))) <= 1
 
 
+# mpmath's values where the functions' formulas begin and end, and at the ends of float64's range.
+AT_BORDERS = {
+    "lgamma": [
+        (5e-324, "744.44007192138126231"),
+        (0.25, "1.2880225246980774574"),
+        (0.999, "0.00057803853289138023817"),
+        (1.05, "-0.026853072502260190189"),
+        (1.5, "-0.12078223763524522235"),
+        (2.001, "0.00042310673480011699119"),
+        (2.995, "0.68853819877409390635"),
+        (3.5, "1.2009736023470742248"),
+        (7.999, "8.5231457861589154881"),
+        (8.001, "8.5271770691089264076"),
+        (1e8, "1742068066.1038347093"),
+        (2.5e305, "1.755511860237645252e+308"),
+        (-0.25, "1.5895753125511859903"),
+        (-0.999, "6.9081793857174363282"),
+        (-1.5, "0.86004701537648101451"),
+        (-2.25, "0.55550154502064747059"),
+        (-7.75, "-8.5818477635518666694"),
+        (-8.25, "-9.652096643822339641"),
+        (-9.000001, "1.0136808268802099153"),
+        (-1000000000.25, "-19723265851.916495591"),
+    ],
+    "erfinv": [
+        (1e-310, "8.8622692545275530617e-311"),
+        (1e-9, "8.8622692545275806908e-10"),
+        (0.25, "0.22531205501217810473"),
+        (0.5, "0.47693627620446987338"),
+        (0.78, "0.86728635099387479064"),
+        (0.785, "0.87676537043676094452"),
+        (0.9, "1.1630871536766741628"),
+        (0.9985, "2.2448402503847203367"),
+        (0.9986, "2.2589594236407759235"),
+        (0.99999, "3.123413274341570864"),
+        (0.9999999999999999, "5.8635847487551679272"),
+        (-0.7, "-0.73286907795921678488"),
+        (-0.95, "-1.3859038243496776766"),
+    ],
+    "digamma": [
+        (1e-300, "-9.9999999999999997494e+299"),
+        (0.001, "-1000.5755719318102797"),
+        (0.75, "-1.0858608797864721696"),
+        (0.999, "-0.57886180210864542792"),
+        (1.001, "-0.57557193181030065237"),
+        (1.25, "-0.22745353337626540809"),
+        (1.75, "0.24747245354686116371"),
+        (1.999, "0.42213919889235564562"),
+        (2.001, "0.42342906719069845854"),
+        (2.75, "0.81890102497543259228"),
+        (9.5, "2.1977378764029495332"),
+        (1e9, "20.723265836446411156"),
+        (1e300, "690.77552789821370526"),
+        (-1e-9, "999999999.42278427117"),
+        (-0.25, "2.9141391202135278304"),
+        (-0.75, "-2.8941202000429320748"),
+        (-1.25, "3.7141391202135278304"),
+        (-7.25, "5.1899772149562878875"),
+        (-7.999, "-997.85618617032398165"),
+        (-1000000.25, "16.957103961553827759"),
+    ],
+}
+
+
+@LONG_DOUBLE
+@pytest.mark.parametrize("name", AT_BORDERS)
+def test_float64_functions_are_rounded_almost_once(name: str) -> None:
+    x = np.array([point for point, _ in AT_BORDERS[name]])
+    exact = np.array([np.longdouble(value) for _, value in AT_BORDERS[name]])
+    most = 4.0 if torch.backends.cpu.get_cpu_capability() == "DEFAULT" else 0.65  # the first has no fused products
+    for repeats in (1, 9):  # each in a vector with others, and alone in vectors
+        actual = getattr(torch, name)(torch.from_numpy(x.repeat(repeats)))
+        assert units_off(actual, exact.repeat(repeats)) < most
+
+
 @LONG_DOUBLE
 @pytest.mark.parametrize("name", ["atan2", "hypot", "logaddexp", "logaddexp2", "pow"])
 def test_float64_functions_of_two_numbers_are_within_a_unit(name: str) -> None:
@@ -443,6 +521,16 @@ def test_float32_functions_are_rounded_almost_once(name: str) -> None:
     x = x[(x > low) & (x < high)].astype(np.float32)
     exact = getattr(np, name)(x.astype(np.float64))
     assert units_off(getattr(torch, name)(torch.from_numpy(x)), exact) < most
+
+
+@pytest.mark.parametrize(("name", "sign"), [("softplus", 1), ("logsigmoid", -1)])
+def test_logarithm_of_one_and_an_exponential_in_float32(name: str, sign: int) -> None:
+    x = np.random.default_rng(0).uniform(-20, 19, 300_000).astype(np.float32)
+    exact = sign * np.logaddexp(0, sign * x.astype(np.float64))
+    actual = getattr(torch.nn.functional, name)(torch.from_numpy(x))
+    assert units_off(actual, exact) < 1.1
+    left = sign * x < 0
+    assert units_off(actual[torch.from_numpy(left)], exact[left]) < 0.65
 
 
 @pytest.mark.parametrize("name", [*IN_FLOAT32, "erf", "erfc", "sigmoid"])

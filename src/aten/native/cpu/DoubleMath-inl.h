@@ -27,6 +27,13 @@ HWY_INLINE HWY_ATTR Pair<V> add_smaller(V a, V b) {
   const V sum = hn::Add(a, b);
   return {sum, hn::Sub(b, hn::Sub(sum, a))};
 }
+// a + b for any two.
+template <typename V>
+HWY_INLINE HWY_ATTR Pair<V> add(V a, V b) {
+  const V sum = hn::Add(a, b);
+  const V part = hn::Sub(sum, a);
+  return {sum, hn::Add(hn::Sub(a, hn::Sub(sum, part)), hn::Sub(b, part))};
+}
 template <typename V>
 HWY_INLINE HWY_ATTR Pair<V> multiply(V a, V b) {
   const V product = hn::Mul(a, b);
@@ -38,10 +45,38 @@ HWY_INLINE HWY_ATTR Pair<V> multiply(Pair<V> a, Pair<V> b) {
   return {product.high, hn::MulAdd(a.high, b.low, hn::MulAdd(a.low, b.high, product.low))};
 }
 template <typename V>
+HWY_INLINE HWY_ATTR Pair<V> multiply(Pair<V> a, V b) {
+  const V product = hn::Mul(a.high, b);
+  return {product, hn::MulAdd(a.low, b, hn::MulSub(a.high, b, product))};
+}
+template <typename V>
 HWY_INLINE HWY_ATTR Pair<V> divide(Pair<V> a, Pair<V> b) {
   const V quotient = hn::Div(a.high, b.high);
   const V rest = hn::NegMulAdd(quotient, b.low, hn::Add(hn::NegMulAdd(quotient, b.high, a.high), a.low));
   return {quotient, hn::Div(rest, b.high)};
+}
+
+// A polynomial in two halves, of even and of odd powers, which do not wait for each other; highest power first.
+template <typename D, typename V, size_t N>
+HWY_INLINE HWY_ATTR V polynomial_in_halves(D d, V x, const double (&terms)[N]) {
+  const V square = hn::Mul(x, x);
+  V first = hn::Set(d, terms[0]);
+  V second = hn::Set(d, terms[1]);
+  for (size_t i = 2; i < N; i += 2) first = hn::MulAdd(first, square, hn::Set(d, terms[i]));
+  for (size_t i = 3; i < N; i += 2) second = hn::MulAdd(second, square, hn::Set(d, terms[i]));
+  return N % 2 == 1 ? hn::MulAdd(second, x, first) : hn::MulAdd(first, x, second);
+}
+
+// (...(start x + terms[0]) x + ...) + the last term, each greater than what is added to it.
+template <typename D, typename V, typename X, size_t N>
+HWY_INLINE HWY_ATTR Pair<V> add_terms(D d, V start, X x, const SplitConstant<double> (&terms)[N]) {
+  Pair<V> sum{start, hn::Zero(d)};
+  for (const auto& term : terms) {
+    const Pair<V> rest = multiply(sum, x);
+    sum = add_smaller(hn::Set(d, term.high), rest.high);
+    sum.low = hn::Add(sum.low, hn::Add(rest.low, hn::Set(d, term.low)));
+  }
+  return sum;
 }
 
 // 2 atanh(s) = 2 s + s^3 (2/3 + s^2 polynomial(s^2)), for |s| up to that of sqrt(2).
@@ -68,6 +103,12 @@ HWY_INLINE HWY_ATTR Pair<V> log_pair(D d, V x) {
   const Pair<V> sum = add_smaller(most.high, rest.high);
   const V low = hn::MulAdd(exponent, hn::Set(d, kLogOf2<double>.low), hn::Add(hn::Add(s.low, s.low), rest.low));
   return add_smaller(sum.high, hn::Add(hn::Add(most.low, sum.low), low));
+}
+template <typename D, typename V>
+HWY_INLINE HWY_ATTR Pair<V> log_pair(D d, Pair<V> x) {
+  Pair<V> log = log_pair(d, x.high);
+  log.low = hn::Add(log.low, hn::Div(x.low, x.high));
+  return log;
 }
 
 // base^exponent for positive finite bases and finite exponents.

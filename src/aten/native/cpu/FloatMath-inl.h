@@ -120,12 +120,14 @@ HWY_INLINE HWY_ATTR V scale_by_sixteenths(D d, V value, const WholePart<D>& whol
   };
   return hn::Mul(hn::Mul(value, power(first)), power(hn::Sub(exponent, first)));
 }
-// 2^(n / 16) (1 + rest), for rests of at most a 32nd.
+// 2^(n / 16) (1 + rest), for rests of at most a 32nd; what rounding takes from it goes to `lost`, if that is asked for.
 template <typename D, typename V>
-HWY_INLINE HWY_ATTR V power_of_two(D d, const WholePart<D>& whole, V rest) {
+HWY_INLINE HWY_ATTR V power_of_two(D d, const WholePart<D>& whole, V rest, V* lost = nullptr) {
   const V root = look_up(d, kRoots, whole.bits);
   const V more = hn::MulAdd(root, rest, look_up(d, kRootsLow, whole.bits));
-  return scale_by_sixteenths(d, hn::Add(root, more), whole);
+  const V sum = hn::Add(root, more);
+  if (lost != nullptr) *lost = scale_by_sixteenths(d, hn::Sub(more, hn::Sub(sum, root)), whole);
+  return scale_by_sixteenths(d, sum, whole);
 }
 
 constexpr float kSixteenthsPerE = 23.083120654223414f;   // 16 / log(2)
@@ -133,13 +135,13 @@ constexpr float kLogHigh = 0.693145751953125f / 16;      // log(2) / 16 in so fe
 constexpr float kLogLow = 1.4286067653e-06f / 16;
 
 template <typename D, typename V>
-HWY_INLINE HWY_ATTR V float_exp(D d, V x) {
+HWY_INLINE HWY_ATTR V float_exp(D d, V x, V* lost = nullptr) {
   constexpr float terms[] = {1.666700989e-01f, 5.000162721e-01f};
   const V bounded = bounded_by(d, x, -104, 89);  // 0 from here on, infinity from there
   const WholePart<D> whole(d, bounded, kSixteenthsPerE);
   V r = hn::NegMulAdd(whole.n, hn::Set(d, kLogHigh), bounded);
   r = hn::NegMulAdd(whole.n, hn::Set(d, kLogLow), r);
-  return power_of_two(d, whole, hn::MulAdd(hn::Mul(r, r), polynomial(d, r, terms), r));
+  return power_of_two(d, whole, hn::MulAdd(hn::Mul(r, r), polynomial(d, r, terms), r), lost);
 }
 template <typename D, typename V>
 HWY_INLINE HWY_ATTR V float_exp2(D d, V x) {
@@ -194,9 +196,10 @@ struct Base10 {
   static constexpr float kOf2 = 0.301025390625f, kOf2Low = 4.605039066518657e-06f;
   static constexpr float kOfE = 0.4342944920063019f, kOfELow = -1.0103049952192578e-08f;
 };
-// The logarithm of x, or of 1 + x if kFromOne, where that is positive and normal (and at most 2^127).
+// The logarithm of x, or of 1 + x if kFromOne, where that is positive and normal (and at most 2^127); `more`, if it is
+// there, is added before the result is rounded.
 template <typename Base, bool kFromOne, typename D, typename V>
-HWY_INLINE HWY_ATTR V float_log(D d, V x) {
+HWY_INLINE HWY_ATTR V float_log(D d, V x, const V* more = nullptr) {
   const hn::RebindToSigned<D> bits;
   const V one = hn::Set(d, 1.0f);
   // 2^exponent times a mantissa from 0.703125 on, which lies in one of 16 places; 1 lies in the middle of one.
@@ -208,6 +211,7 @@ HWY_INLINE HWY_ATTR V float_log(D d, V x) {
   V inverse = look_up(d, kInverses, place);
   V f;
   V low = look_up(d, Base::kLogsLow, place);
+  if (more != nullptr) low = hn::Add(low, *more);
   if constexpr (kFromOne) {
     inverse = hn::Mul(inverse, hn::BitCast(d, hn::ShiftLeft<23>(hn::Sub(hn::Set(bits, 127), whole))));
     const V product = hn::Mul(x, inverse);
@@ -236,7 +240,10 @@ HWY_INLINE HWY_ATTR V float_log(D d, V x) {
 // log(1 + e^x), which stays finite for every finite x.
 template <typename D, typename V>
 HWY_INLINE HWY_ATTR V float_softplus(D d, V x) {
-  const V small = float_log<BaseE, true>(d, float_exp(d, hn::Neg(hn::Abs(x))));  // NaN stays in it
+  V lost;
+  const V exponential = float_exp(d, hn::Neg(hn::Abs(x)), &lost);  // NaN stays in it
+  const V more = hn::NegMulAdd(hn::Mul(exponential, hn::Set(d, 0.5f)), lost, lost);  // about lost / (1 + exponential)
+  const V small = float_log<BaseE, true>(d, exponential, &more);
   return hn::Add(hn::Max(x, hn::Zero(d)), small);
 }
 

@@ -1,5 +1,5 @@
-// Functions of the gamma and the normal distribution's kin and Bessel's, of vectors of float64: see special_gamma.h and
-// special_bessel.h, whose functions are asked for what is rare here. Included once per instruction set, as
+// Functions of the normal distribution's kin, and logarithms of every number, of vectors of float64; of the gamma
+// function's and Bessel's kin see SpecialGamma-inl.h and SpecialBessel-inl.h. Included once per instruction set, as
 // VectorMath-inl.h is, and fitted as its polynomials are.
 
 #if defined(TORCH_SPECIAL_MATH_INL_H_) == defined(HWY_TARGET_TOGGLE)
@@ -10,7 +10,7 @@
 #endif
 
 #include <aten/native/ScalarFormulas.h>
-#include <aten/native/cpu/VectorMath-inl.h>
+#include <aten/native/cpu/DoubleMath-inl.h>
 
 HWY_BEFORE_NAMESPACE();
 namespace at::native::cpu {
@@ -70,130 +70,6 @@ struct SincOfVectors {
   }
 };
 
-// The sum over the five numbers from x on of 1 / n^power, as a fraction; and over ten of them.
-template <int kPower, typename D, typename V>
-HWY_INLINE HWY_ATTR V sum_of_five_inverses(D d, V x) {
-  V top = hn::Zero(d);
-  V bottom = hn::Set(d, 1.0);
-  for (int k = 0; k < 5; ++k) {
-    const V n = hn::Add(x, hn::Set(d, static_cast<double>(k)));
-    const V power = kPower == 1 ? n : hn::Mul(n, n);
-    top = hn::MulAdd(top, power, bottom);
-    bottom = hn::Mul(bottom, power);
-  }
-  return hn::Div(top, bottom);
-}
-template <int kPower, typename D, typename V>
-HWY_INLINE HWY_ATTR V sum_of_ten_inverses(D d, V x) {
-  return hn::Add(sum_of_five_inverses<kPower>(d, x), sum_of_five_inverses<kPower>(d, hn::Add(x, hn::Set(d, 5.0))));
-}
-
-// From 10 on the asymptotic series; below, of a number that is 10 larger. Negative numbers by that of 1 - x.
-struct DigammaOfVectors {
-  template <typename D, typename V>
-  HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
-    constexpr double series[] = {1.0 / 12, -691.0 / 32760, 1.0 / 132, -1.0 / 240, 1.0 / 252, -1.0 / 120, 1.0 / 12};
-    const V zero = hn::Zero(d);
-    const V one = hn::Set(d, 1.0);
-    const V ten = hn::Set(d, 10.0);
-    const auto is_negative = hn::Lt(x, zero);
-    const V start = hn::IfThenElse(is_negative, hn::Sub(one, x), x);
-    const auto is_small = hn::Lt(start, ten);
-    const V far = hn::IfThenElse(is_small, hn::Add(start, ten), start);
-    const V inverse = hn::Div(one, far);
-    const V square = hn::Mul(inverse, inverse);
-    V result = hn::NegMulAdd(hn::Set(d, 0.5), inverse, log_of_any(d, far));
-    result = hn::NegMulAdd(square, polynomial(d, square, series), result);
-    result = hn::Sub(result, hn::IfThenElseZero(is_small, sum_of_ten_inverses<1>(d, start)));
-    if (HWY_LIKELY(hn::AllTrue(d, hn::Gt(x, zero)))) return result;
-    const WholeTurns<D> turns(d, x);
-    const V cotangent = hn::Div(turns.cosine, turns.sine_over_pi);  // pi times it
-    const V left = hn::IfThenElse(hn::Eq(turns.rest, zero), hn::Set(d, special::kNaN), hn::Sub(result, cotangent));
-    result = hn::IfThenElse(is_negative, left, result);
-    return hn::IfThenElse(hn::Eq(x, zero), hn::CopySign(hn::Set(d, kEndless), hn::Neg(x)), result);
-  }
-};
-struct TrigammaOfVectors {
-  template <typename D, typename V>
-  HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
-    constexpr double series[] = {7.0 / 6, -691.0 / 2730, 5.0 / 66, -1.0 / 30, 1.0 / 42, -1.0 / 30, 1.0 / 6};
-    const V one = hn::Set(d, 1.0);
-    const V ten = hn::Set(d, 10.0);
-    const auto is_left = hn::Lt(x, hn::Set(d, 0.5));
-    const V start = hn::IfThenElse(is_left, hn::Sub(one, x), x);
-    const auto is_small = hn::Lt(start, ten);
-    const V inverse = hn::Div(one, hn::IfThenElse(is_small, hn::Add(start, ten), start));
-    const V square = hn::Mul(inverse, inverse);
-    const V curve = hn::MulAdd(square, polynomial(d, square, series), hn::MulAdd(hn::Set(d, 0.5), inverse, one));
-    const V sum = hn::IfThenElseZero(is_small, sum_of_ten_inverses<2>(d, start));
-    const V result = hn::MulAdd(curve, inverse, sum);
-    if (HWY_LIKELY(hn::AllFalse(d, is_left))) return result;
-    const V cosecant = hn::Div(one, WholeTurns<D>(d, x).sine_over_pi);
-    return hn::IfThenElse(is_left, hn::MulSub(cosecant, cosecant, result), result);
-  }
-};
-
-// Up to 8: of a number r from 1 to 3 it is (r - 1) (r - 2) times a polynomial, and what lies between x and r is a
-// logarithm; from there on the asymptotic series. Negative numbers by that of 1 - x.
-// Near zeros on the left both cancel, and the C library is asked if float64's digits are wanted.
-template <bool kAllDigits>
-struct LgammaOfVectors {
-  template <typename D, typename V>
-  HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
-    const V one = hn::Set(d, 1.0);
-    const auto is_negative = hn::Lt(x, hn::Zero(d));
-    if (HWY_LIKELY(hn::AllFalse(d, is_negative))) return of_product(d, x, one);
-    const V sine_over_pi = hn::Abs(WholeTurns<D>(d, x).sine_over_pi);
-    const V product = of_product(d, hn::IfThenElse(is_negative, hn::Sub(one, x), x),
-                                 hn::IfThenElse(is_negative, sine_over_pi, one));
-    const V left = hn::IfThenElse(hn::Eq(x, hn::Set(d, -kEndless)), hn::Neg(x), hn::Neg(product));
-    const V result = hn::IfThenElse(is_negative, left, product);
-    if constexpr (!kAllDigits) return result;
-    const auto cancels = hn::And(is_negative, hn::Lt(hn::Abs(result), one));
-    double (*scalar)(double) = [](double value) -> double { return std::lgamma(value); };
-    return patch_outside(d, hn::IfThenElseZero(cancels, x), result, 0.0, 0.0, scalar);
-  }
-
- private:
-  // log(gamma(x) factor) for positive x; the factor is 1 where x is less.
-  template <typename D, typename V>
-  HWY_INLINE HWY_ATTR static V of_product(D d, V x, V factor) {
-    constexpr double terms[] = {
-        1.58181263373710902e-09,  -3.05885174055927949e-09, -4.35886240907251812e-09, 7.63280367498138955e-09,
-        1.63272874328450130e-08,  -2.99246932704989027e-08, 5.68873795385756311e-09,  -1.87826330041451036e-08,
-        1.04442854432796915e-07,  -2.11980588760685150e-07, 3.95720794275161003e-07,  -8.41531437995407725e-07,
-        1.81147696347276584e-06,  -3.85174558930729762e-06, 8.22120509215542335e-06,  -1.76605132209207077e-05,
-        3.81690832831344985e-05,  -8.30953277984448853e-05, 1.82552614418381051e-04,  -4.05707375813281858e-04,
-        9.15376924123895218e-04,  -2.10813083526843487e-03, 4.99864116462328274e-03,  -1.23841921933343750e-02,
-        3.29650006211569743e-02,  -1.00317301674354223e-01, 4.22784335098467134e-01};
-    constexpr double series[] = {1.0 / 156,   -691.0 / 360360, 1.0 / 1188, -1.0 / 1680,
-                                 1.0 / 1260, -1.0 / 360,      1.0 / 12};
-    const V one = hn::Set(d, 1.0);
-    const auto is_large = hn::Ge(x, hn::Set(d, 8.0));
-    const auto is_below_one = hn::Lt(x, one);
-    V r = x;
-    V product = one;
-    for (int step = 0; step < 5; ++step) {
-      const auto is_above = hn::Ge(r, hn::Set(d, 3.0));
-      r = hn::IfThenElse(is_above, hn::Sub(r, one), r);
-      product = hn::IfThenElse(is_above, hn::Mul(product, r), product);
-    }
-    r = hn::IfThenElse(is_below_one, hn::Add(x, one), r);
-    const V log = log_of_any(d, hn::IfThenElse(hn::Or(is_large, is_below_one), x, hn::Mul(product, factor)));
-    // Beside 2, and beside 1: of a small x itself, which the sum would round.
-    const V t = hn::IfThenElse(is_below_one, hn::Sub(x, one), hn::Sub(r, hn::Set(d, 2.0)));
-    const V above_one = hn::IfThenElse(is_below_one, x, hn::Sub(r, one));
-    const V near = hn::Mul(hn::Mul(t, above_one), polynomial(d, t, terms));
-    const V small = hn::Add(near, hn::IfThenElse(is_below_one, hn::Neg(log), log));
-    if (HWY_LIKELY(hn::AllFalse(d, is_large))) return hn::IfThenElse(hn::Eq(x, x), small, x);
-    const V inverse = hn::Div(one, x);
-    const V rest = hn::MulAdd(inverse, polynomial(d, hn::Mul(inverse, inverse), series),
-                              hn::Set(d, 0.41893853320467274));  // log(2 pi) / 2 - 1 / 2
-    const V large = hn::MulAdd(hn::Sub(x, hn::Set(d, 0.5)), hn::Sub(log, one), rest);
-    return hn::IfThenElse(is_large, hn::Add(large, log_of_any(d, factor)), hn::IfThenElse(hn::Eq(x, x), small, x));
-  }
-};
-
 struct EntrOfVectors {
   template <typename D, typename V>
   HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
@@ -212,106 +88,6 @@ struct XlogyOfVectors {
     const V product = hn::Mul(a, kFromOne ? log1p_of_any(d, b) : log_of_any(d, b));
     const V result = hn::IfThenElse(hn::Eq(a, hn::Zero(d)), hn::Zero(d), product);
     return hn::IfThenElse(hn::Eq(b, b), result, b);
-  }
-};
-
-// The regularised incomplete gamma function, the upper one if kUpper, with the digits of float32. The scalar function
-// is asked for what is large or rare.
-template <bool kUpper>
-struct IgammaOfVectors {
-  static constexpr double kSmallest = 1e-9;  // part of a sum that still counts
-  static constexpr int kMostTerms = 300;
-
-  template <typename D, typename V>
-  HWY_INLINE HWY_ATTR V operator()(D d, V given_a, V given_x) const {
-    const V one = hn::Set(d, 1.0);
-    const V least = hn::Set(d, 1e-30);
-    const auto has_a = hn::And(hn::Gt(given_a, least), hn::Lt(given_a, hn::Set(d, 20.0)));
-    const auto plain = hn::And(has_a, hn::And(hn::Gt(given_x, least), hn::Lt(given_x, hn::Set(d, 300.0))));
-    const V a = hn::IfThenElse(plain, given_a, one);
-    const V x = hn::IfThenElse(plain, given_x, one);
-    // log(x^a / gamma(a + 1))
-    const V power = hn::MulSub(a, hn::Log(d, x), LgammaOfVectors<false>()(d, hn::Add(a, one)));
-    const V density = exp_vector(d, hn::Sub(power, x));
-    const V border = hn::Set(d, 1.1);
-    const auto is_right = hn::And(hn::Gt(x, border), hn::Gt(x, a));
-    const auto is_small = hn::And(hn::Lt(a, one), hn::Le(x, border));  // where the rest of 1 would be lost
-    V lower = one;
-    V upper = one;
-    if (!hn::AllTrue(d, is_right)) {
-      lower = hn::Mul(density, sum_series(d, a, x, is_right));
-      upper = hn::Sub(one, lower);
-      if (kUpper && !hn::AllFalse(d, is_small)) {
-        const V rest = hn::Mul(hn::Mul(exp_vector(d, power), a), sum_alternating(d, a, x));
-        upper = hn::IfThenElse(is_small, hn::Neg(hn::Add(expm1_vector(d, power), rest)), upper);
-      }
-    }
-    if (!hn::AllFalse(d, is_right)) {
-      const V right = hn::Mul(hn::Mul(density, a), evaluate_fraction(d, a, x, is_right));
-      upper = hn::IfThenElse(is_right, right, upper);
-      lower = hn::IfThenElse(is_right, hn::Sub(one, right), lower);
-    }
-    const V result = kUpper ? upper : lower;
-    if (HWY_LIKELY(hn::AllTrue(d, plain))) return result;
-    HWY_ALIGN double orders[hn::MaxLanes(d)];
-    HWY_ALIGN double points[hn::MaxLanes(d)];
-    HWY_ALIGN double results[hn::MaxLanes(d)];
-    hn::Store(given_a, d, orders);
-    hn::Store(given_x, d, points);
-    hn::Store(result, d, results);
-    for (size_t i = 0; i < hn::Lanes(d); ++i) {
-      if (orders[i] > 1e-30 && orders[i] < 20 && points[i] > 1e-30 && points[i] < 300) continue;
-      results[i] = kUpper ? special::igammac(orders[i], points[i]) : special::igamma(orders[i], points[i]);
-    }
-    return hn::Load(d, results);
-  }
-
- private:
-  // 1 + x / (a + 1) + x^2 / ((a + 1) (a + 2)) + ..., but where `is_left_out`. Each number stops where it would alone.
-  template <typename D, typename V, typename M>
-  HWY_INLINE HWY_ATTR static V sum_series(D d, V a, V x, M is_left_out) {
-    V term = hn::Set(d, 1.0);
-    V sum = term;
-    for (int k = 1; k < kMostTerms; ++k) {
-      term = hn::Mul(term, hn::Div(x, hn::Add(a, hn::Set(d, static_cast<double>(k)))));
-      sum = hn::Add(sum, term);
-      const auto is_done = hn::Or(is_left_out, hn::Lt(term, hn::Mul(sum, hn::Set(d, kSmallest))));
-      if (hn::AllTrue(d, is_done)) break;
-      term = hn::IfThenZeroElse(is_done, term);
-    }
-    return sum;
-  }
-  // The sum of (-x)^k / (k! (a + k)) from k = 1 on, for x up to 1.1.
-  template <typename D, typename V>
-  HWY_INLINE HWY_ATTR static V sum_alternating(D d, V a, V x) {
-    V power = hn::Set(d, 1.0);
-    V sum = hn::Zero(d);
-    for (int k = 1; k < 14; ++k) {
-      power = hn::Mul(hn::Mul(power, x), hn::Set(d, -1.0 / k));
-      sum = hn::Add(sum, hn::Div(power, hn::Add(a, hn::Set(d, static_cast<double>(k)))));
-    }
-    return sum;
-  }
-  // Lentz's method, where `counts`; each number stops where it would alone.
-  template <typename D, typename V, typename M>
-  HWY_INLINE HWY_ATTR static V evaluate_fraction(D d, V a, V x, M counts) {
-    const V one = hn::Set(d, 1.0);
-    V b = hn::Sub(hn::Add(x, one), a);
-    V c = hn::Set(d, 1e300);
-    V inverse = hn::Div(one, b);
-    V result = inverse;
-    for (int k = 1; k < kMostTerms; ++k) {
-      const V n = hn::Set(d, static_cast<double>(k));
-      const V numerator = hn::Mul(n, hn::Sub(a, n));
-      b = hn::Add(b, hn::Set(d, 2.0));
-      inverse = hn::Div(one, hn::MulAdd(numerator, inverse, b));
-      c = hn::Add(b, hn::Div(numerator, c));
-      const V step = hn::Mul(inverse, c);
-      result = hn::IfThenElse(counts, hn::Mul(result, step), result);
-      counts = hn::And(counts, hn::Ge(hn::Abs(hn::Sub(step, one)), hn::Set(d, kSmallest)));
-      if (hn::AllFalse(d, counts)) break;
-    }
-    return result;
   }
 };
 
@@ -399,6 +175,7 @@ struct NdtriOfVectors {
     return hn::IfThenElse(is_inside, result, end);
   }
 };
+// With the digits of float32.
 struct ErfinvOfVectors {
   template <typename D, typename V>
   HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
@@ -412,6 +189,110 @@ struct ErfinvOfVectors {
     const V end = hn::IfThenElse(hn::Eq(magnitude, one), hn::CopySign(hn::Set(d, kEndless), x),
                                  hn::Set(d, special::kNaN));
     return hn::IfThenElse(is_inside, result, end);
+  }
+};
+
+// With the digits of float64: a guess of six digits, and a step of the third order, for which erf(guess) - x has twice
+// float64's digits.
+struct ErfinvOfDoubles {
+  template <typename D, typename V>
+  HWY_INLINE HWY_ATTR V operator()(D d, V given) const {
+    constexpr double guesses[] = {-5.43062558555134894e-09,
+                                  -4.23488771265511905e-09, 4.47567189705404166e-07, -1.88713385850738957e-06,
+                                  -1.27031858899873310e-05, 1.95486459857328816e-04, -8.36206385804445177e-04,
+                                  -5.73859886089788263e-03, 2.41630416189485275e-01, 1.62354208818725465e+00};
+    constexpr double far_guesses[] = {-3.96502054761783371e-06,
+                                      2.40449653829509022e-05, -5.22550476025618733e-05, 5.60863340774963640e-05,
+                                      -9.06012210540718525e-05, 3.14329490057190972e-04, -8.83814259345389801e-04,
+                                      1.26320697615290504e-03, 1.00949554159247556e+00, 3.83978358782358731e+00};
+    const V zero = hn::Zero(d);
+    const V one = hn::Set(d, 1.0);
+    // So that what rounding takes from products is a number.
+    const auto is_tiny = hn::Lt(hn::Abs(given), hn::Set(d, 0x1p-800));
+    const V x = hn::Abs(hn::IfThenElse(is_tiny, hn::Mul(given, hn::Set(d, 0x1p200)), given));
+    const V tail = hn::Sub(one, x);  // exact from 1/2 on
+    const V width = short_log(d, hn::Mul(tail, hn::Add(one, x)));
+    const auto is_far = hn::Gt(width, hn::Set(d, 5.83));
+    const bool has_far = !hn::AllFalse(d, is_far);
+    V ratio = polynomial_in_halves(d, hn::Sub(width, hn::Set(d, 3.0)), guesses);
+    if (HWY_UNLIKELY(has_far)) {
+      const V far = polynomial(d, hn::Sub(hn::Sqrt(width), hn::Set(d, 4.0)), far_guesses);
+      ratio = hn::IfThenElse(is_far, far, ratio);
+    }
+    const V y = hn::Mul(x, ratio);
+
+    // What erf(y) - x is of erf's slope: in the middle by a series, beside it by 1 - erf(y) = exp(-y^2) erfcx(y).
+    const Pair<V> square = multiply(y, y);
+    auto power = exp_parts(d, square.high);
+    const Pair<V> sum = add_smaller(one, power.rest);
+    const Pair<V> inverse_slope =
+        add_smaller(sum.high, hn::Add(sum.low, hn::MulAdd(square.low, sum.high, power.tail)));
+    const auto is_middle = hn::Lt(y, hn::Set(d, 0.875));
+    V off = zero;
+    if (!hn::AllFalse(d, is_middle)) {
+      const Pair<V> value = multiply(erf_ratio(d, square), {y, zero});
+      const V difference = hn::Add(hn::Sub(value.high, x), value.low);
+      off = hn::Mul(difference, power.scale_normal(d, inverse_slope.high));
+    }
+    if (!hn::AllTrue(d, is_middle)) {
+      Pair<V> scaled = erfcx_pair(d, y);
+      if (HWY_UNLIKELY(has_far)) {
+        scaled = {hn::IfThenElse(is_far, erfcx_vector<53>(d, y), scaled.high),
+                  hn::IfThenElse(is_far, zero, scaled.low)};
+      }
+      const Pair<V> wanted = multiply(inverse_slope, {power.scale_normal(d, tail), zero});
+      const V difference = hn::Add(hn::Sub(wanted.high, scaled.high), hn::Sub(wanted.low, scaled.low));
+      off = hn::IfThenElse(is_middle, off, difference);
+    }
+    const V step = hn::Mul(off, hn::Set(d, special::kSqrtPi / 2));
+    V result = hn::Sub(y, hn::NegMulAdd(hn::Mul(step, step), y, step));
+    result = hn::IfThenElse(is_tiny, hn::Mul(result, hn::Set(d, 0x1p-200)), result);
+    result = hn::CopySign(result, given);
+    const auto is_inside = hn::Lt(x, one);
+    if (HWY_LIKELY(hn::AllTrue(d, is_inside))) return result;
+    const V end = hn::IfThenElse(hn::Eq(x, one), hn::CopySign(hn::Set(d, kEndless), given), hn::Set(d, special::kNaN));
+    return hn::IfThenElse(is_inside, result, end);
+  }
+
+ private:
+  // -log(x) to nine digits, for normal x up to 1.
+  template <typename D, typename V>
+  HWY_INLINE HWY_ATTR static V short_log(D d, V x) {
+    constexpr double terms[] = {2.95814479332153768e-01, 3.99887398101136882e-01, 6.66666851768314195e-01};
+    const V one = hn::Set(d, 1.0);
+    V mantissa;
+    const V exponent = split_exponent(d, x, mantissa);
+    const V s = hn::Div(hn::Sub(mantissa, one), hn::Add(mantissa, one));
+    const V square = hn::Mul(s, s);
+    const V log = hn::MulAdd(hn::Mul(square, s), polynomial(d, square, terms), hn::Add(s, s));
+    return hn::NegMulSub(exponent, hn::Set(d, 0.69314718055994531), log);
+  }
+  // erf(y) / y of y^2, for y up to 0.875.
+  template <typename D, typename V>
+  HWY_INLINE HWY_ATTR static Pair<V> erf_ratio(D d, Pair<V> square) {
+    constexpr double terms[] = {
+        3.12729393256445224e-13, -6.38736429323837406e-12, 9.37455903249306453e-11, -1.22857515394165005e-09,
+        1.48068572850093290e-08, -1.63658278967521238e-07, 1.64621137590556873e-06, -1.49256503426505803e-05,
+        1.20553329815004784e-04, -8.54832702344721258e-04, 5.22397762544215757e-03, -2.68661706451312488e-02};
+    constexpr SplitConstant<double> last_terms[] = {{1.12837916709551261e-01, -4.05597793529515468e-18},
+                                                    {-3.76126389031837538e-01, 1.33922903429593164e-17},
+                                                    {1.12837916709551256e+00, 1.53354589453307219e-17}};
+    return add_terms(d, polynomial_in_halves(d, square.high, terms), square, last_terms);
+  }
+  // exp(y^2) erfc(y), for y from 0.875 to 2.25.
+  template <typename D, typename V>
+  HWY_INLINE HWY_ATTR static Pair<V> erfcx_pair(D d, V y) {
+    constexpr double terms[] = {
+        -1.78125644059890980e-10, 7.13041542004068771e-10,  -2.39849334569251144e-09, 9.24099984326011644e-09,
+        -3.52226845599871157e-08, 1.29787795508080717e-07,  -4.66750459081322460e-07, 1.63741139880728385e-06,
+        -5.59240243953650652e-06, 1.85627125253782779e-05,  -5.97624378709835053e-05, 1.86192351835903574e-04,
+        -5.59856521853797006e-04, 1.61954522475971996e-03,  -4.49003724005712403e-03, 1.18743188617584372e-02,
+        -2.97787163216445584e-02};
+    constexpr SplitConstant<double> last_terms[] = {{7.02778819760891960e-02, 4.59114248572607367e-18},
+                                                    {-1.54477265070106146e-01, -1.23380921600816283e-17},
+                                                    {3.11648608648130043e-01, 9.75769086091460246e-18}};
+    const V t = hn::Sub(y, hn::Set(d, 1.5625));
+    return add_terms(d, polynomial_in_halves(d, t, terms), t, last_terms);
   }
 };
 

@@ -14,6 +14,7 @@
 // After foreach_target.h:
 #include <aten/native/cpu/MathLoops-inl.h>
 #include <aten/native/cpu/SpecialBessel-inl.h>
+#include <aten/native/cpu/SpecialGamma-inl.h>
 
 HWY_BEFORE_NAMESPACE();
 namespace at::native::cpu {
@@ -162,16 +163,17 @@ bool RunSpecialUnary(TensorIterator& iter, UnaryFunction function) {
       case UnaryFunction::bessel_j1: return &compute_unary<BesselJOfVectors<1>>;
       case UnaryFunction::bessel_y0: return &compute_unary<BesselYOfVectors<0>>;
       case UnaryFunction::bessel_y1: return &compute_unary<BesselYOfVectors<1>>;
-      case UnaryFunction::digamma: return &compute_unary<DigammaOfVectors>;
+      case UnaryFunction::digamma:
+        return floats ? &compute_unary<DigammaOfVectors> : &compute_unary<DigammaOfDoubles>;
       case UnaryFunction::entr: return &compute_unary<EntrOfVectors>;
       case UnaryFunction::erfcx: return &compute_unary<ErfcxOfVectors>;
-      case UnaryFunction::erfinv: return &compute_unary<ErfinvOfVectors>;
+      case UnaryFunction::erfinv: return floats ? &compute_unary<ErfinvOfVectors> : &compute_unary<ErfinvOfDoubles>;
       case UnaryFunction::i0: return &compute_unary<BesselIOfVectors<0, false>>;
       case UnaryFunction::i0e: return &compute_unary<BesselIOfVectors<0, true>>;
       case UnaryFunction::i1: return &compute_unary<BesselIOfVectors<1, false>>;
       case UnaryFunction::i1e: return &compute_unary<BesselIOfVectors<1, true>>;
       case UnaryFunction::lgamma:
-        return floats ? &compute_unary<LgammaOfVectors<false>> : &compute_unary<LgammaOfVectors<true>>;
+        return floats ? &compute_unary<LgammaOfVectors> : &compute_unary<LgammaOfDoubles>;
       case UnaryFunction::log_ndtr: return &compute_unary<LogNdtrOfVectors>;
       case UnaryFunction::modified_bessel_k0: return &compute_unary<BesselKOfVectors<0, false>>;
       case UnaryFunction::modified_bessel_k1: return &compute_unary<BesselKOfVectors<1, false>>;
