@@ -72,8 +72,8 @@ HWY_INLINE HWY_ATTR Pair<V> sine_over_pi(D d, V x) {
   return multiply(add_terms(d, polynomial(d, square.high, terms), square, last_terms), x);
 }
 
-// With the digits of float64: from 2 on log(u) and a polynomial of 1 / u^2, where u = x - 1/2; below, of a number that is
-// 1 or 2 larger. Negative numbers by that of 1 + |x|. What cancels is summed in pairs.
+// With the digits of float64: from 2 on log(u) and a polynomial of 1 / u^2, where u = x - 1/2; below, of a number that
+// is 1 or 2 larger. Negative numbers by that of 1 + |x|. What cancels is summed in pairs.
 struct DigammaOfDoubles {
   template <typename D, typename V>
   HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
