@@ -83,6 +83,7 @@ namespace {
 
 constexpr int64_t kShortRow = 64;   // elements up to which
 constexpr int64_t kTiledRow = 512;  // rows are made so long, where they can be
+constexpr int64_t kNumberRow = 128;  // Bytes from which a row with a number is not laid out.
 constexpr int64_t kFoldedBytes = 1024;  // The same for longer rows of small elements, where all of an input repeats:
 constexpr int64_t kFoldedRow = 4096;    // a call costs what it takes to write some hundred bytes.
 constexpr int64_t kSlab = 4096;     // elements from which on laying out an input again is cheap
@@ -267,8 +268,10 @@ struct ShortRows {
         given[i] = pointers[i] + done * next[i];
         own_steps[i] = steps[i];
         if (sizes[i] == 0) continue;
-        dispatch_word(static_cast<size_t>(sizes[i]),
-                                   [&](auto word) { lay_out<decltype(word)>(tiles[i], given[i], i, part); });
+        if (done == 0 || next[i] != 0) {  // else the tile holds it
+          dispatch_word(static_cast<size_t>(sizes[i]),
+                        [&](auto word) { lay_out<decltype(word)>(tiles[i], given[i], i, part); });
+        }
         given[i] = tiles[i];
         own_steps[i] = sizes[i];
       }
@@ -415,7 +418,12 @@ void TensorIterator::walk(Loop loop, void* context, int64_t begin, int64_t end) 
   }
   int64_t next[kMaxOperands];
   for (int i = 0; i < count; ++i) next[i] = operands_[i].strides[1];
-  const bool is_short = shape_[0] <= kShortRow && numel_ > kTiledRow && !is_reduction_;
+  bool is_short = shape_[0] <= kShortRow && numel_ > kTiledRow && !is_reduction_;
+  // Loops over two inputs take what stays the same in a row as a number.
+  if (count == 3 && loop != static_cast<Loop>(&RowConverter::run)) {
+    const auto size = static_cast<int64_t>(c10::element_size(memory_dtype(2)));
+    is_short = is_short && (size < 4 || shape_[0] * size < kNumberRow);
+  }
   ShortRows short_rows{count, shape_[0], steps, next, {}};
   bool lays_out = is_short;
   for (int i = 0; i < count && lays_out; ++i) {
