@@ -21,13 +21,27 @@ AT_DEFINE_UNARY_FLOAT(log2)
 AT_DEFINE_UNARY_FLOAT(log10)
 AT_DEFINE_UNARY_FLOAT(log1p)
 AT_DEFINE_UNARY_FLOAT(sqrt)
-AT_DEFINE_UNARY_FLOAT(rsqrt)
 AT_DEFINE_UNARY_FLOAT(sin)
 AT_DEFINE_UNARY_FLOAT(cos)
 AT_DEFINE_UNARY_FLOAT(tanh)
 AT_DEFINE_UNARY_FLOAT(erf)
-AT_DEFINE_UNARY_FLOAT(sigmoid)
 #undef AT_DEFINE_UNARY_FLOAT
+
+// The last step of complex numbers on the CPU is a loop of its own: the reciprocal has vectors, which the function has
+// not.
+void rsqrt(const Tensor& self, Tensor& out) {
+  if (!self.is_complex() || !self.is_cpu()) return TensorIterator::unary_float_op(out, self).run(rsqrt_kernels);
+  native::sqrt(self, out);
+  native::reciprocal(out, out);
+}
+
+void sigmoid(const Tensor& self, Tensor& out) {
+  if (!self.is_complex() || !self.is_cpu()) return TensorIterator::unary_float_op(out, self).run(sigmoid_kernels);
+  native::neg(self, out);
+  native::exp(out, out);
+  out.add_(Scalar(1));
+  native::reciprocal(out, out);
+}
 
 // Integers are already whole: the kernel copies them.
 #define AT_DEFINE_ROUNDING(name)                                                  \

@@ -37,9 +37,21 @@ TORCH_MATH_FUNCTION(Sin, sin, -kLargestSine(sizeof(T)), kLargestSine(sizeof(T)),
                     TORCH_OF_FLOATS(float_sin(d, x), SineInDouble<0>, hn::Sin(d, x)))
 TORCH_MATH_FUNCTION(Cos, cos, -kLargestSine(sizeof(T)), kLargestSine(sizeof(T)),
                     TORCH_OF_FLOATS(float_cos(d, x), SineInDouble<1>, hn::Cos(d, x)))
-TORCH_MATH_FUNCTION(Log1p, log1p, sizeof(T) == 4 ? -0.9999999 : -1 + 0x1p-53, sizeof(T) == 4 ? 0x1p126 : kLargest<T>,
+TORCH_MATH_FUNCTION(Log1pFromMinusOne, log1p, sizeof(T) == 4 ? -0.9999999 : -1 + 0x1p-53,
+                    sizeof(T) == 4 ? 0x1p126 : kLargest<T>,
                     TORCH_OF_FLOATS((float_log<BaseE, true>(d, x)), Log1pInDouble, log1p_in_double(d, x)))
 #undef TORCH_MATH_FUNCTION
+
+// NaN below -1, without asking the C library.
+struct Log1pFunction {
+  template <typename D, typename V>
+  HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
+    using T = hn::TFromD<D>;
+    const auto below = hn::Lt(x, hn::Set(d, T(-1)));
+    const V result = Log1pFromMinusOneFunction()(d, hn::IfThenZeroElse(below, x));
+    return hn::IfThenElse(below, hn::Set(d, std::numeric_limits<T>::quiet_NaN()), result);
+  }
+};
 
 // `value` for positive normal x, the C library's `name` below; -infinity of 0, NaN of negative numbers.
 #define TORCH_LOGARITHM(Name, name, value)                                                                           \
