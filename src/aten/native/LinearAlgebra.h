@@ -103,6 +103,9 @@ inline bool is_finite(const Tensor& self) {
   return self.device().is_meta() || at::all(at::isfinite(self)).item<bool>();
 }
 
+// The powers of `base` below `count`, from 1 on, along a new last dimension.
+Tensor powers_below(const Tensor& base, int64_t count);
+
 // The factors of an LU factorisation of these matrices.
 struct LU {
   Tensor factors;

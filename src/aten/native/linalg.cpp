@@ -61,8 +61,10 @@ Tensor mm(const Tensor& self, const Tensor& mat2) {
   TORCH_CHECK(self.dim() == 2, "self must be a matrix");
   TORCH_CHECK(mat2.dim() == 2, "mat2 must be a matrix");
   check_matrices(self, mat2, "mm");
-  const Tensor out = at::detail::empty({self.sizes()[0], mat2.sizes()[1]}, self.dtype(), self.device());
-  if (out.numel() > 0) run_product(gemm_kernels, out, false, self, mat2, Scalar(0), Scalar(1));
+  Tensor out = at::detail::empty({self.sizes()[0], mat2.sizes()[1]}, self.dtype(), self.device());
+  const bool adds = !self.is_cpu() || self.sizes()[1] != 1 || !self.is_floating_point();
+  if (!adds) at::mul_out(out, self, mat2);
+  else if (out.numel() > 0) run_product(gemm_kernels, out, false, self, mat2, Scalar(0), Scalar(1));
   return out;
 }
 
@@ -144,6 +146,18 @@ Tensor widened(const Tensor& tensor) {
   return c10::is_reduced_floating_type(tensor.dtype()) ? tensor.to(kFloat) : tensor;
 }
 
+// The products of halves in float32; of bfloat16 the CPU's kernel reads the matrices themselves.
+Tensor unrounded_bmm(const Tensor& batch1, const Tensor& batch2) {
+  const bool is_read = batch1.is_cpu() && batch1.dtype() == kBFloat16 && batch2.dtype() == kBFloat16 &&
+                       batch1.sizes()[0] == batch2.sizes()[0] && batch1.sizes()[2] == batch2.sizes()[1] &&
+                       !is_differentiated(batch1) && !is_differentiated(batch2);
+  if (!is_read) return at::bmm(widened(batch1), widened(batch2));
+  const DimVector sizes{batch1.sizes()[0], batch1.sizes()[1], batch2.sizes()[2]};
+  const Tensor sums = at::detail::empty(sizes, kFloat, batch1.device());
+  if (sums.numel() > 0) run_kernel(bmm_kernels, batch1.device(), sums, batch1, batch2);
+  return sums;
+}
+
 void check_batches(const Tensor& batch1, const Tensor& batch2) {
   TORCH_CHECK(batch1.dim() == 3, "batch1 must be a 3D tensor");
   TORCH_CHECK(batch2.dim() == 3, "batch2 must be a 3D tensor");
@@ -177,7 +191,11 @@ Tensor addr(const Tensor& self, const Tensor& vec1, const Tensor& vec2, const Sc
                    at::detail::to_contiguous(vec1), at::detail::to_contiguous(vec2), beta.toDouble(), alpha.toDouble());
     return out;
   }
-  return add_product(widened(self), at::outer(widened(vec1), widened(vec2)), beta, alpha, dtype);
+  // A product of matrices, whose gradients are such, too.
+  const Tensor column = at::unsqueeze(widened(vec1), 1);
+  const Tensor row = at::unsqueeze(widened(vec2), 0);
+  const bool are_alike = c10::is_floating_or_complex_type(column.dtype()) && column.dtype() == row.dtype();
+  return add_product(widened(self), are_alike ? at::mm(column, row) : at::mul(column, row), beta, alpha, dtype);
 }
 
 Tensor baddbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2, const Scalar& beta,
@@ -185,7 +203,7 @@ Tensor baddbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2, c
   check_batches(batch1, batch2);
   TORCH_CHECK(self.dtype() == batch1.dtype(), "Input dtypes must be the same, got: input ", self.dtype(),
               ", batch1: ", batch1.dtype(), ", batch2: ", batch2.dtype());
-  return add_product(widened(self), at::bmm(widened(batch1), widened(batch2)), beta, alpha, self.dtype());
+  return add_product(widened(self), unrounded_bmm(batch1, batch2), beta, alpha, self.dtype());
 }
 
 Tensor addbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2, const Scalar& beta, const Scalar& alpha) {

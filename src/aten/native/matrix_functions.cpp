@@ -336,9 +336,16 @@ Tensor linalg_vander(const Tensor& x, std::optional<int64_t> N) {
   if (!c10::is_floating_or_complex_type(base.dtype())) base = base.to(kLong);
   const int64_t count = N.value_or(base.sizes().back());
   TORCH_CHECK(count > 1, "N must be greater than 1.");
-  std::vector<Tensor> columns{at::ones_like(base)};
-  for (int64_t i = 1; i < count; ++i) columns.push_back(i == 1 ? base : at::mul(columns.back(), base));
-  return at::stack(columns, -1);
+  return powers_below(base, count);
+}
+
+Tensor powers_below(const Tensor& base, int64_t count) {
+  const Tensor column = at::unsqueeze(base, -1);
+  const Tensor ones = at::ones_like(column);
+  if (count < 2) return at::narrow(ones, -1, 0, count);
+  DimVector shape(column.sizes());
+  shape.back() = count - 1;
+  return at::cat({ones, at::cumprod(at::expand(column, shape), -1)}, -1);
 }
 
 Tensor linalg_cross(const Tensor& self, const Tensor& other, int64_t dim) {

@@ -37,8 +37,10 @@ Tensor linalg_solve_triangular(const Tensor& self, const Tensor& B, bool upper, 
   const DimVector batch = broadcast_batches(self, B);
   const Tensor solutions = column_major_copy(B, batch);
   if (solutions.numel() > 0) {
-    run_kernel(solve_triangular_kernels, self.device(), column_major(self, batch), solutions, left, upper,
-               unitriangular);
+    const DimVector matrices = with_matrix(batch, rows_of(self), columns_of(self));
+    const bool is_read = self.is_cpu() && self.is_contiguous() && self.sizes() == IntArrayRef(matrices);
+    run_kernel(solve_triangular_kernels, self.device(), is_read ? self : column_major(self, batch), solutions, left,
+               upper, unitriangular);
   }
   return solutions;
 }

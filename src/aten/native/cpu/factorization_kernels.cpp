@@ -95,13 +95,12 @@ namespace {
 
 // A X = B as X^T A^T = B^T, where MKL has a routine for wide vectors on processors that are not Intel's, too.
 void solve_from_the_right(const MatrixBatch<float>& a, const MatrixBatch<float>& b, int64_t index, char triangle,
-                          char diagonal) {
+                          char operation, char diagonal) {
   const char side = 'R';
-  const char transposed = 'T';
   const float one = 1;
   const std::unique_ptr<float[]> turned(new float[static_cast<size_t>(b.step)]);
   transpose_matrix(b[index], b.rows, b.columns, b.rows, turned.get(), b.columns);
-  Lapack<float>::trsm(&side, &triangle, &transposed, &diagonal, &b.columns, &b.rows, &one, a[index], &a.leading,
+  Lapack<float>::trsm(&side, &triangle, &operation, &diagonal, &b.columns, &b.rows, &one, a[index], &a.leading,
                       turned.get(), &b.columns);
   transpose_matrix<float>(turned.get(), b.columns, b.rows, b.columns, b[index], b.rows);
 }
@@ -115,9 +114,11 @@ void solve_triangular_kernel(const Tensor& matrices, const Tensor& right_sides, 
     const MatrixBatch<T> a(matrices);
     const MatrixBatch<T> b(right_sides);
     const char side = left ? 'L' : 'R';
-    const char triangle = upper ? 'U' : 'L';
+    // Matrices whose rows lie side by side are the transposed ones to LAPACK.
+    const bool turned = a.rows > 1 && matrices.strides()[matrices.dim() - 1] == 1;
+    const char triangle = upper != turned ? 'U' : 'L';
     const char diagonal = unitriangular ? 'U' : 'N';
-    const char plain = 'N';
+    const char operation = turned ? 'T' : 'N';
     const T one(1);
     constexpr int kManySides = 16;  // which pay for writing them crosswise
     const bool from_the_right = left && b.columns >= kManySides && panels_beat_blas();
@@ -125,11 +126,11 @@ void solve_triangular_kernel(const Tensor& matrices, const Tensor& right_sides, 
       for (int64_t i = begin; i < end; ++i) {
         if constexpr (std::is_same_v<T, float>) {
           if (from_the_right) {
-            solve_from_the_right(a, b, i, triangle, diagonal);
+            solve_from_the_right(a, b, i, triangle, turned ? 'N' : 'T', diagonal);
             continue;
           }
         }
-        Lapack<T>::trsm(&side, &triangle, &plain, &diagonal, &b.rows, &b.columns, &one, a[i], &a.leading, b[i],
+        Lapack<T>::trsm(&side, &triangle, &operation, &diagonal, &b.rows, &b.columns, &one, a[i], &a.leading, b[i],
                         &b.leading);
       }
     });
