@@ -1,12 +1,16 @@
 // Products that reduce to matrix products: inner, kron, tensordot, einsum.
 
 #include <aten/ATen.h>
+#include <aten/EmptyTensor.h>
 #include <aten/NativeFunctions.h>
 #include <aten/TensorIterator.h>
 #include <aten/native/Dimensions.h>
+#include <aten/native/Views.h>
+#include <aten/native/cpu/FusedForward.h>
 
 #include <algorithm>
 #include <cctype>
+#include <limits>
 #include <string>
 
 namespace at::native {
@@ -35,6 +39,16 @@ Tensor kron(const Tensor& self, const Tensor& other) {
     right.push_back(1);
     right.push_back(b);
     folded.push_back(a * b);
+  }
+  const auto is_plain = [](const Tensor& x) {
+    return x.is_cpu() && x.dim() <= 2 && (x.dtype() == kFloat || x.dtype() == kDouble) && !is_differentiated(x);
+  };
+  const bool fits = self.numel() <= std::numeric_limits<int64_t>::max() / std::max<int64_t>(1, other.numel());
+  if (fits && !is_dispatched() && self.dtype() == other.dtype() && is_plain(self) && is_plain(other)) {  // in one pass
+    const auto as_matrix = [](const Tensor& x) { return at::reshape(x, {x.dim() == 2 ? x.sizes()[0] : 1, -1}); };
+    const Tensor out = at::detail::empty(folded, self.options());
+    if (out.numel() > 0) cpu::kron(out, as_matrix(self).contiguous(), as_matrix(other).contiguous());
+    return out;
   }
   Tensor one = at::reshape(self, left);
   Tensor two = at::reshape(other, right);

@@ -5,6 +5,14 @@
 #include <aten/TensorIterator.h>
 #include <aten/native/PoolGeometry.h>
 
+namespace at::native {
+
+// Whether a mode or a class may ask to see each operator, which composite functions then call (`__torch_dispatch__`;
+// defined with autograd).
+bool is_dispatched();
+
+}  // namespace at::native
+
 namespace at::native::cpu {
 
 // The signs of float16 or bfloat16, given as int16: dropped, else changed.
@@ -39,6 +47,10 @@ void slopes_within(const Tensor& out, const Tensor& grad, const Tensor& a, doubl
 // beta * self + alpha * column row, of float32 or float64: vectors and `out` are dense, and so are the rows of self.
 void add_outer(const Tensor& out, const Tensor& self, const Tensor& column, const Tensor& row, double beta,
                double alpha);
+// grad / (a - a^2), `outside` where a is not within [low, high]. All are dense, of float32 or float64.
+void logit_slopes(const Tensor& out, const Tensor& grad, const Tensor& self, double low, double high, double outside);
+// The Kronecker product of dense matrices of float32 or float64.
+void kron(const Tensor& out, const Tensor& self, const Tensor& other);
 // Numbers of float32 or float64 as mantissas in [0.5, 1) and int32 powers of two; 0, infinities and NaN have the power
 // 0. All are dense.
 void split_exponents(const Tensor& mantissa, const Tensor& exponent, const Tensor& self);

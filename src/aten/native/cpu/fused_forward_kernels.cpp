@@ -193,6 +193,45 @@ void AddOuter(const Tensor& out, const Tensor& self, const Tensor& column, const
   });
 }
 
+template <typename T>
+TORCH_SIMD void write_logit_slopes(void* out, const void* grads, const void* numbers, int64_t count, T low, T high,
+                                   T outside) {
+  const auto* grad = static_cast<const T*>(grads);
+  const auto* from = static_cast<const T*>(numbers);
+  auto* to = static_cast<T*>(out);
+  TORCH_INDEPENDENT
+  for (int64_t i = 0; i < count; ++i) {
+    const T a = from[i];
+    const T slope = grad[i] / (a * (T(1) - a));
+    to[i] = (a < low) | (a > high) ? outside : slope;
+  }
+}
+
+void LogitSlopes(bool is_float, void* out, const void* grad, const void* from, int64_t count, double low, double high,
+                 double outside) {
+  if (!is_float) return write_logit_slopes(out, grad, from, count, low, high, outside);
+  write_logit_slopes(out, grad, from, count, static_cast<float>(low), static_cast<float>(high),
+                     static_cast<float>(outside));
+}
+
+// All products of a number of one row and one of the other.
+template <typename T>
+TORCH_SIMD void multiply_rows(void* out, const void* one, int64_t columns, const void* other, int64_t length) {
+  const auto* factors = static_cast<const T*>(one);
+  const auto* row = static_cast<const T*>(other);
+  auto* to = static_cast<T*>(out);
+  for (int64_t i = 0; i < columns; ++i, to += length) {
+    const T factor = factors[i];
+    TORCH_INDEPENDENT
+    for (int64_t j = 0; j < length; ++j) to[j] = factor * row[j];
+  }
+}
+
+void MultiplyRows(bool is_float, void* out, const void* one, int64_t columns, const void* other, int64_t length) {
+  if (is_float) multiply_rows<float>(out, one, columns, other, length);
+  else multiply_rows<double>(out, one, columns, other, length);
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace at::native::cpu
 HWY_AFTER_NAMESPACE();
@@ -231,6 +270,33 @@ void lerp_by_weights(c10::DeviceType, TensorIterator& iter) {
 }
 HWY_EXPORT(SlopeBelowZeroImpl);
 void slope_below_zero(c10::DeviceType, TensorIterator& iter) { HWY_DYNAMIC_DISPATCH(SlopeBelowZeroImpl)(iter); }
+HWY_EXPORT(LogitSlopes);
+void logit_slopes(const Tensor& out, const Tensor& grad, const Tensor& self, double low, double high, double outside) {
+  const auto size = static_cast<int64_t>(out.element_size());
+  const auto at = [](const Tensor& tensor, int64_t byte) { return static_cast<char*>(tensor.data_ptr()) + byte; };
+  parallel_for(0, out.numel(), kGrainSize, [&](int64_t begin, int64_t end) {
+    HWY_DYNAMIC_DISPATCH(LogitSlopes)(out.dtype() == kFloat, at(out, begin * size), at(grad, begin * size),
+                                      at(self, begin * size), end - begin, low, high, outside);
+  });
+}
+HWY_EXPORT(MultiplyRows);
+void kron(const Tensor& out, const Tensor& self, const Tensor& other) {
+  const int64_t columns = self.sizes()[1];
+  const int64_t rows = other.sizes()[0];
+  const int64_t length = other.sizes()[1];
+  const auto size = static_cast<int64_t>(out.element_size());
+  const auto row_of = [&](const Tensor& tensor, int64_t row, int64_t width) {
+    return static_cast<char*>(tensor.data_ptr()) + row * width * size;
+  };
+  const int64_t grain = std::max<int64_t>(1, kGrainSize / (columns * length));
+  parallel_for(0, self.sizes()[0] * rows, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {  // a row of the product is all products of one row of each
+      HWY_DYNAMIC_DISPATCH(MultiplyRows)(out.dtype() == kFloat, row_of(out, i, columns * length),
+                                         row_of(self, i / rows, columns), columns, row_of(other, i % rows, length),
+                                         length);
+    }
+  });
+}
 HWY_EXPORT(AddOuter);
 void add_outer(const Tensor& out, const Tensor& self, const Tensor& column, const Tensor& row, double beta,
                double alpha) {

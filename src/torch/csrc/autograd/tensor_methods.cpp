@@ -4,6 +4,7 @@
 #include <aten/NativeFunctions.h>
 #include <aten/Tensor.h>
 #include <aten/native/Views.h>
+#include <aten/native/cpu/FusedForward.h>
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/csrc/autograd/dispatch.h>
 #include <torch/csrc/autograd/wrapper_tools.h>
@@ -101,6 +102,8 @@ Tensor& become_view(Tensor& self, const Tensor& view) {
 }
 
 bool is_differentiated(const Tensor& tensor) { return torch::autograd::any_tracked(tensor); }
+
+bool is_dispatched() { return torch::autograd::dispatch::in_use(); }
 
 bool is_inference(const Tensor& self) { return self.impl()->is_inference(); }
 
