@@ -98,6 +98,8 @@ FORWARD = """
     t.special.legendre_polynomial_p(x,5) F.gelu(x) F.logsigmoid(x) F.binary_cross_entropy_with_logits(x,u)
     F.mse_loss(x,y,reduction='none') F.smooth_l1_loss(x,y) F.multilabel_margin_loss(x,k.clamp(-1)-1)
     x.clone().exponential_()
+    F.nll_loss(z,j[:1].expand(32,256)%128) F.cross_entropy(z,j[:1].expand(32,256)%128) t.linalg.vander(v[:100])
+    t.vander(v) v[:,None]*v[:64] t.kron(f[:48,:48],f[:32,:32]) v[:,None]@v[None] c.sigmoid() c.rsqrt() x.log1p()
 """
 
 TRAINED = """
@@ -132,6 +134,8 @@ TRAINED = """
     F.softshrink(x) F.threshold(x,.5,0.) F.softplus(x) F.gelu(x) F.mse_loss(x,y) F.smooth_l1_loss(x,y)
     F.binary_cross_entropy_with_logits(x,u.detach()) p.lgamma() u.logit() p.digamma() t.special.i0e(x)
     t.special.entr(p) t.special.log_ndtr(x) x.xlogy(p)
+    F.multilabel_margin_loss(x,k.clamp(-1)-1) F.cross_entropy(z,j[:1].expand(32,256)%128) t.linalg.lstsq(f,f)[0]
+    t.addmv(v,x,v) x.log1p() x.logit(.1)
 """
 
 

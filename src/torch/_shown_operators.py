@@ -96,6 +96,7 @@ SHOWN: dict[str, Callable[..., _Shown]] = {
     "_softmax": lambda self, dim, log: (f"_{'log_' if log else ''}softmax.default", (self, dim, False), _same),
     "_softmax_backward": _softmax_backward,
     "nll_loss": lambda *values: ("nll_loss_forward.default", values, _first),
+    "multilabel_margin_loss": lambda *values: ("multilabel_margin_loss_forward.default", values, _first),
     "item": lambda self: ("_local_scalar_dense.default", (self,), _same),
     "_normalize_rows": _normalize_rows,
     "sub.Tensor": _subtract,
@@ -115,6 +116,12 @@ def _nll_loss_forward(self: Tensor, target: Tensor, weight: Any, reduction: int,
     return loss, (weights * counted).sum()
 
 
+def _multilabel_margin_loss_forward(self: Tensor, target: Tensor, reduction: int) -> Any:
+    counted = (target < 0).cumsum(-1) == 0
+    named = torch.zeros_like(target).scatter_add(-1, target.where(counted, 0), counted.long()) > 0
+    return torch._C._nn.multilabel_margin_loss(self, target, reduction), named.to(self.dtype)
+
+
 # By their names: the schema's rest, and the function.
 COMPOSED: dict[str, tuple[str, Callable[..., Any]]] = {
     "_softmax": ("(Tensor self, int dim, bool half_to_float) -> Tensor", lambda x, dim, half_to_float: x.softmax(dim)),
@@ -126,6 +133,10 @@ COMPOSED: dict[str, tuple[str, Callable[..., Any]]] = {
         "(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index) "
         "-> (Tensor output, Tensor total_weight)",
         _nll_loss_forward,
+    ),
+    "multilabel_margin_loss_forward": (
+        "(Tensor self, Tensor target, int reduction) -> (Tensor output, Tensor is_target)",
+        _multilabel_margin_loss_forward,
     ),
     "_local_scalar_dense": ("(Tensor self) -> Scalar", lambda x: x.item()),
     "_unsafe_view": ("(Tensor self, SymInt[] size) -> Tensor", lambda x, size: x.reshape(size)),

@@ -198,6 +198,12 @@ OPS: tuple[Op, ...] = (
         call(X, I((3,), 4), T((4,), 0.5, gradient=False)),
         call(X, I((3,), 4), ignore_index=1),
         call(T((4,)), I((), 4)),
+        call(T((2, 3, 2, 2)), I((2, 2, 2), 3), T((3,), 0.5, gradient=False)),
+    ),
+    op(
+        "F.multilabel_margin_loss",
+        *(call(X, I(M, 4), reduction=r) for r in ("none", "mean", "sum")),
+        call(T((4,)), I((4,), 2)),
     ),
     op(
         "F.cross_entropy",

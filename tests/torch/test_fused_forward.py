@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -98,17 +99,125 @@ def test_losses_of_differences_by_their_parts(name: str, reduction: str) -> None
             assert torch.allclose(actual, wanted)
 
 
-def test_multilabel_margin_loss_of_rows_of_any_length() -> None:
-    x = torch.randn(5, 6, dtype=torch.float64)
-    target = torch.tensor([[0, 3, -1, 2, 2, 2], [-1] * 6, [5, 4, 3, 2, 1, 0], [1, 1, -1, 0, 0, 0], [2, -1, 5, 5, 5, 5]])
-    wanted = []
-    for row, classes in zip(x, target.tolist(), strict=True):
-        named = classes[: [*classes, -1].index(-1)]
-        others = [i for i in range(6) if i not in named]
-        wanted.append(sum(max(0.0, float(1 - row[j] + row[i])) for j in named for i in others) / 6)
-    assert torch.allclose(functional.multilabel_margin_loss(x, target, reduction="none"), torch.tensor(wanted).double())
-    batched = torch.vmap(lambda a, b: functional.multilabel_margin_loss(a, b))(x, target)
-    assert torch.allclose(batched, torch.tensor(wanted).double())
+@pytest.mark.parametrize("classes", [1, 6, 8, 15, 16, 17, 33])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_multilabel_margin_loss_of_rows_of_any_length(classes: int, dtype: torch.dtype) -> None:
+    generator = torch.Generator().manual_seed(classes)
+    rows = [[-1] * classes, list(range(classes)), torch.randint(classes, (classes,), generator=generator).tolist()]
+    for count in (0, 1, classes // 2):
+        rows.append([*torch.randint(classes, (count,), generator=generator).tolist(), -1, *[0] * classes][:classes])
+    target = torch.tensor(rows)
+    x = torch.randn(len(rows), classes, dtype=dtype, generator=generator).requires_grad_()
+    parts = []
+    for row, numbers in zip(x, rows, strict=True):
+        named = numbers[: [*numbers, -1].index(-1)]
+        others = [i for i in range(classes) if i not in named]
+        parts.append((1 - row[named].unsqueeze(1) + row[others]).clamp_min(0).sum() / classes)
+    expected = torch.stack(parts)
+    losses = functional.multilabel_margin_loss(x, target, reduction="none")
+    torch.testing.assert_close(losses, expected)
+    torch.testing.assert_close(torch.vmap(functional.multilabel_margin_loss)(x, target), expected)
+    weight = torch.rand(len(rows), dtype=dtype, generator=generator)
+    slopes = torch.autograd.grad(expected, x, weight, retain_graph=True)
+    torch.testing.assert_close(torch.autograd.grad(losses, x, weight), slopes)
+    for reduction in ("mean", "sum"):
+        loss = functional.multilabel_margin_loss(x.T.contiguous().T, target.T.contiguous().T, reduction=reduction)
+        wanted = getattr(expected, reduction)()
+        torch.testing.assert_close(loss, wanted)
+        slopes = torch.autograd.grad(wanted, x, retain_graph=True)
+        torch.testing.assert_close(torch.autograd.grad(loss, x), slopes)
+
+
+def test_multilabel_margin_loss_has_pytorchs_errors_and_counts_no_nan() -> None:
+    x, target = torch.randn(2, 3), torch.tensor([[0, -1, 0], [-1, 0, 0]])
+    loss = functional.multilabel_margin_loss
+    with pytest.raises(RuntimeError, match="expected scalar type Long but found Int"):
+        loss(x, target.int())
+    with pytest.raises(RuntimeError, match=r"inconsistent target size: \[2, 2\] for input of size: \[2, 3\]"):
+        loss(x, target[:, :2])
+    for bad in (target + 3, target - 1):
+        with pytest.raises(RuntimeError, match="argument #2 'target' is out of range"):
+            loss(x, bad)
+    with pytest.raises(RuntimeError, match="Expected non-empty vector or matrix"):
+        loss(x[:, :0], target[:, :0])
+    with pytest.raises(NotImplementedError, match="not implemented for 'Long'"):
+        loss(x.long(), target)
+    assert loss(x[:0], target[:0], reduction="none").shape == (0,)
+    assert loss(x[0, 0], target[0, 0]).shape == ()
+    special = torch.tensor([0.5, float("nan"), 0.25])
+    assert loss(special, target[0]).item() == 0.25
+
+
+@pytest.mark.parametrize("shape", [(3, 5), (3, 5, 4), (2, 5, 3, 4), (1, 5, 1, 1), (5,)])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_nll_loss_reads_scores_wherever_they_lie(shape: tuple[int, ...], dtype: torch.dtype, weighted: bool) -> None:
+    generator = torch.Generator().manual_seed(len(shape))
+    x = torch.randn(shape, generator=generator).to(dtype)
+    target = torch.randint(-1, 5, (*shape[:1], *shape[2:]) if len(shape) > 1 else (), generator=generator)
+    weight = torch.rand(5, generator=generator).to(dtype) if weighted else None
+    dim = 0 if len(shape) == 1 else 1
+    one_hot = (torch.arange(5).view(5, *[1] * (len(shape) - 1 - dim)) == target.unsqueeze(dim)).to(dtype)
+    factors = one_hot if weight is None else one_hot * weight.view(5, *[1] * (len(shape) - 1 - dim))
+    expected = -(factors * x).sum(dim)
+    wider = torch.zeros(*shape[:-1], 2 * shape[-1], dtype=dtype)
+    wider[..., ::2] = x
+    for given in (x, wider[..., ::2], x.transpose(0, -1).contiguous().transpose(0, -1)):
+        scores = given.detach().requires_grad_()
+        losses = functional.nll_loss(scores, target, weight, ignore_index=-1, reduction="none")
+        torch.testing.assert_close(losses, expected)
+        torch.testing.assert_close(torch.autograd.grad(losses.sum(), scores)[0], -factors)
+        mean = functional.nll_loss(scores, target, weight, ignore_index=-1)
+        if int((target >= 0).sum()):
+            torch.testing.assert_close(mean, (expected.double().sum() / factors.double().sum()).to(dtype))
+    assert functional.nll_loss(x, torch.full_like(target, -1), weight, ignore_index=-1).isnan()
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("length", [0, 1, 7, 8, 16, 17, 31, 32, 33, 63, 64, 65])
+def test_kron_and_columns_times_rows_of_any_length(dtype: torch.dtype, length: int) -> None:
+    one, other = torch.randn(3, 4, dtype=dtype), torch.randn(5, length, dtype=dtype)
+    expected = (one[:, None, :, None] * other[None, :, None]).reshape(15, 4 * length)
+    assert torch.equal(torch.kron(one, other), expected)
+    assert torch.equal(torch.kron(one.T.contiguous().T, other.T.contiguous().T), expected)
+    assert torch.equal(torch.kron(one.requires_grad_(), other), expected)
+    assert torch.equal(torch.kron(one[0], other[0]), expected[0])
+    assert torch.equal(torch.kron(one[0, 0], other[0]), (one[0, 0] * other[0]))
+    column, row = torch.randn(600, 1, dtype=dtype), other[:1]
+    expected = column.expand(600, length).contiguous() * row.expand(600, length).contiguous()
+    assert torch.equal(column * row, expected)
+    assert torch.equal(column @ row, expected)
+    assert torch.equal(torch.mm(column, row, out=torch.empty(0, dtype=dtype)), expected)
+    assert torch.equal((column < row), column.expand(600, length).contiguous() < row)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+@pytest.mark.parametrize("eps", [None, 0.25])
+def test_gradient_of_logit(dtype: torch.dtype, eps: float | None) -> None:
+    x = torch.tensor([-1.0, -0.0, 0.125, 0.25, 0.5, 0.75, 0.875, 1.0, 2.0, float("nan")] * 3, dtype=dtype)
+    x.requires_grad_()
+    weight = torch.randn(30).to(dtype)
+    (slope,) = torch.autograd.grad(torch.logit(x, eps), x, weight)
+    low = eps or 0
+    outside = (x < low) | (x > 1 - low)
+    expected = (weight / (x * (1 - x))).masked_fill(outside, 0 if eps else float("nan"))
+    torch.testing.assert_close(slope, expected, equal_nan=True)
+    (again,) = torch.autograd.grad(torch.logit(x, eps), x, weight, create_graph=True)
+    torch.testing.assert_close(again, slope, equal_nan=True)
+    inside = torch.full((3,), 0.375, dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradgradcheck(lambda a: torch.logit(a, eps), inside)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_log1p_is_nan_below_minus_one(dtype: torch.dtype) -> None:
+    below = np.nextafter(-1, -2, dtype=str(dtype).removeprefix("torch."))
+    values = [-np.inf, -2.0, float(below), -1.0, -0.5, -0.0, 0.0, 1e-30, np.nan, 2.0, np.inf, 1e30]
+    for shift in range(17):
+        x = torch.tensor([0.5] * shift + values, dtype=dtype)
+        with np.errstate(all="ignore"):
+            expected = torch.from_numpy(np.log1p(x.numpy()))
+        torch.testing.assert_close(x.log1p(), expected, equal_nan=True)
+        assert math.copysign(1, x.log1p()[shift + 5].item()) == -1
 
 
 @pytest.mark.parametrize("requires_grad", [False, True])

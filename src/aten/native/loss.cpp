@@ -9,6 +9,8 @@
 #include <aten/native/Views.h>
 #include <aten/native/cpu/FusedKernels.h>
 
+#include <algorithm>
+
 namespace at::native {
 
 namespace {
@@ -29,7 +31,7 @@ void check_loss_types(const Tensor& self, const Tensor& target, const char* func
                               "\" not implemented for '", self.dtype(), "'");
 }
 
-// A classification problem in one form: [N, C] scores, [N] targets, whatever dimensions they came with.
+// A classification problem in one form: scores [N, C], or [N, C, places] of more dimensions, and one row of targets.
 struct Classification {
   Tensor scores;
   Tensor targets;
@@ -68,9 +70,11 @@ Classification flatten_classification(const Tensor& self, const Tensor& target, 
                 weight.dtype());
   }
   const int64_t samples = product(result.loss_shape);
-  const Tensor last = self.dim() > 2 ? native::movedim(self, class_dim, -1) : self;
-  result.scores = native::view(at::detail::to_contiguous(last), {samples, classes});
-  result.targets = native::view(at::detail::to_contiguous(at::detail::to_dtype(target, kLong)), {samples});
+  result.scores = self;
+  if (self.dim() == 1) result.scores = native::view(at::detail::to_contiguous(self), {1, classes});
+  if (self.dim() > 3) result.scores = at::flatten(self, 2);
+  result.targets = at::detail::to_contiguous(at::detail::to_dtype(target, kLong));
+  if (target.dim() != 1) result.targets = native::view(result.targets, {samples});
   return result;
 }
 
@@ -80,21 +84,32 @@ Tensor in_computed_type(const Tensor& tensor) {
   return at::detail::to_dtype(tensor, kFloat);
 }
 
-// [N] losses and [N] the weights that counted.
-std::pair<Tensor, Tensor> sample_losses(const Classification& problem, const Tensor& weight,
-                                        int64_t ignore_index) {
+// A loss for each target, and the weights that counted, if they are asked for.
+Tensor sample_losses(const Classification& problem, const Tensor& weight, int64_t ignore_index,
+                     Tensor* counted = nullptr) {
   const Tensor& scores = problem.scores;
   const ScalarType dtype = scores.dtype();
   const ScalarType computed = c10::is_reduced_floating_type(dtype) ? kFloat : dtype;
   const Tensor losses = at::detail::empty(problem.targets.sizes(), computed, scores.device());
-  const Tensor weights = at::detail::empty(problem.targets.sizes(), computed, scores.device());
+  const Tensor weights = counted ? at::detail::empty(problem.targets.sizes(), computed, scores.device()) : Tensor();
   if (losses.numel() > 0) {
     const Tensor dense_weight = in_computed_type(weight.defined() ? at::detail::to_contiguous(weight) : weight);
     // The CPU takes scores of any type: it reads a few of them.
     run_kernel(nll_loss_kernels, scores.device(), losses, weights, scores.is_cpu() ? scores : in_computed_type(scores),
                problem.targets, dense_weight, ignore_index);
   }
-  return {at::detail::to_dtype(losses, dtype), at::detail::to_dtype(weights, dtype)};
+  if (counted) *counted = at::detail::to_dtype(weights, dtype);
+  return at::detail::to_dtype(losses, dtype);
+}
+
+// Whether targets that count are all that the mean divides by, and the host can count them.
+bool weighs_by_number(const Classification& problem, const Tensor& weight) {
+  return !weight.defined() && problem.scores.is_cpu() && !c10::is_reduced_floating_type(problem.scores.dtype());
+}
+
+double number_of_counted(const Tensor& targets, int64_t ignore_index) {
+  const auto* target = targets.data_ptr<int64_t>();
+  return static_cast<double>(targets.numel() - std::count(target, target + targets.numel(), ignore_index));
 }
 
 }  // namespace
@@ -118,10 +133,18 @@ Tensor l1_loss(const Tensor& self, const Tensor& target, int64_t reduction) {
 Tensor nll_loss(const Tensor& self, const Tensor& target, const Tensor& weight, int64_t reduction,
                 int64_t ignore_index) {
   const Classification problem = flatten_classification(self, target, weight);
-  const auto [losses, weights] = sample_losses(problem, weight, ignore_index);
+  const bool by_number = weighs_by_number(problem, weight);
+  Tensor weights;
+  const Tensor losses =
+      sample_losses(problem, weight, ignore_index, reduction == kMean && !by_number ? &weights : nullptr);
   if (reduction == kNone) return native::view(losses, problem.loss_shape);
   const Tensor total = at::sum(losses);
-  return reduction == kMean ? at::div(total, at::sum(weights)) : total;
+  if (reduction == kSum) return total;
+  if (!by_number) return at::div(total, at::sum(weights));
+  const double divisor = number_of_counted(problem.targets, ignore_index);
+  if (total.dtype() == kFloat) *total.data_ptr<float>() /= static_cast<float>(divisor);
+  else *total.data_ptr<double>() /= divisor;
+  return total;
 }
 
 Tensor nll_loss_backward(const Tensor& grad_output, const Tensor& self, const Tensor& target,
@@ -129,8 +152,13 @@ Tensor nll_loss_backward(const Tensor& grad_output, const Tensor& self, const Te
   const Classification problem = flatten_classification(self, target, weight);
   const int64_t samples = problem.targets.numel();
   Tensor grad_losses = grad_output;
-  if (reduction == kMean)
-    grad_losses = at::div(grad_output, at::sum(sample_losses(problem, weight, ignore_index).second));
+  if (reduction == kMean && weighs_by_number(problem, weight)) {
+    grad_losses = at::div(grad_output, Scalar(number_of_counted(problem.targets, ignore_index)));
+  } else if (reduction == kMean) {
+    Tensor weights;
+    sample_losses(problem, weight, ignore_index, &weights);
+    grad_losses = at::div(grad_output, at::sum(weights));
+  }
   grad_losses =
       reduction == kNone ? at::reshape(grad_losses, {samples}) : native::expand(grad_losses, {samples}, true);
   const Tensor grad_scores = at::zeros(problem.scores.sizes(), problem.scores.options());
@@ -142,10 +170,56 @@ Tensor nll_loss_backward(const Tensor& grad_output, const Tensor& self, const Te
                ignore_index);
     if (written.dtype() != grad_scores.dtype()) at::detail::copy_into(grad_scores, written);
   }
-  if (self.dim() <= 2) return native::view(grad_scores, self.sizes());
-  DimVector shape(problem.loss_shape);
-  shape.push_back(self.sizes()[1]);
-  return at::detail::to_contiguous(native::movedim(native::view(grad_scores, shape), -1, 1));
+  return native::view(grad_scores, self.sizes());
+}
+
+namespace {
+
+// A problem of several classes for each sample in one form: [N, C] scores and targets, whatever dimensions they had.
+Classification flatten_labels(const Tensor& self, const Tensor& target) {
+  const int64_t classes = self.dim() == 0 ? 1 : self.sizes().back();
+  TORCH_CHECK(self.dim() <= 2 && classes > 0,
+              "Expected non-empty vector or matrix with optional 0-dim batch size, but got: ", self.sizes());
+  TORCH_CHECK(self.dim() == 2 ? target.sizes() == self.sizes() : target.dim() <= 1 && target.numel() == classes,
+              "inconsistent target size: ", target.sizes(), " for input of size: ", self.sizes());
+  TORCH_CHECK(target.dtype() == kLong, "expected scalar type Long but found ", target.dtype());
+  check_same_device(self, target, "target", "multilabel_margin_loss");
+  Classification result;
+  if (self.dim() == 2) result.loss_shape.push_back(self.sizes()[0]);
+  const DimVector rows{product(result.loss_shape), classes};
+  result.scores = native::view(at::detail::to_contiguous(self), rows);
+  result.targets = native::view(at::detail::to_contiguous(target), rows);
+  return result;
+}
+
+}  // namespace
+
+// CUDA's kernels compute halves as float32, the CPU has none, as in PyTorch.
+Tensor multilabel_margin_loss(const Tensor& self, const Tensor& target, int64_t reduction) {
+  const Classification problem = flatten_labels(self, target);
+  const Tensor scores = self.is_cpu() ? problem.scores : in_computed_type(problem.scores);
+  Tensor losses = at::detail::empty({scores.sizes()[0]}, scores.dtype(), self.device());
+  if (losses.numel() > 0)
+    run_kernel(multilabel_margin_loss_kernels, self.device(), losses, scores, problem.targets);
+  losses = at::detail::to_dtype(losses, self.dtype());
+  return reduction == kNone ? native::view(losses, problem.loss_shape) : reduce_loss(losses, reduction);
+}
+
+Tensor multilabel_margin_loss_backward(const Tensor& grad_output, const Tensor& self, const Tensor& target,
+                                       int64_t reduction) {
+  const Classification problem = flatten_labels(self, target);
+  const Tensor scores = self.is_cpu() ? problem.scores : in_computed_type(problem.scores);
+  const int64_t samples = scores.sizes()[0];
+  Tensor grad_losses = at::detail::to_dtype(grad_output, scores.dtype());
+  if (reduction == kMean) grad_losses = at::div(grad_losses, Scalar(samples));
+  grad_losses =
+      reduction == kNone ? at::reshape(grad_losses, {samples}) : native::expand(grad_losses, {samples}, true);
+  const Tensor grad_input = at::zeros(scores.sizes(), scores.options());
+  if (grad_input.numel() > 0) {
+    run_kernel(multilabel_margin_loss_backward_kernels, self.device(), grad_input,
+               at::detail::to_contiguous(grad_losses), scores, problem.targets);
+  }
+  return native::view(at::detail::to_dtype(grad_input, self.dtype()), self.sizes());
 }
 
 Tensor cross_entropy_loss(const Tensor& self, const Tensor& target, const Tensor& weight, int64_t reduction,

@@ -186,6 +186,22 @@ def _one_hot(level: Level, func: Callable[..., Any], args: tuple[Any, ...], kwar
     return level.batched(func(level.value(args[0]), bound["num_classes"]))
 
 
+@rule("multilabel_margin_loss")
+def _multilabel_margin_loss(
+    level: Level, func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """The losses of all rows, then the mean by element."""
+    bound = _schemas.bind(func, args, kwargs)
+    if bound is None or level.size == 0 or rank_of(level, bound["input"]) not in (1, 2):
+        return loop(level, func, args, kwargs)
+    rows, aims = level.expanded(bound["input"]), level.expanded(bound["target"])
+    losses = func(rows.flatten(0, -2), aims.flatten(0, -2), 0).reshape(rows.shape[:-1])
+    reduction = bound.get("reduction", 1)
+    if reduction == 0 or losses.dim() == 1:
+        return level.batched(losses)
+    return level.batched(losses.mean(1) if reduction == 1 else losses.sum(1))
+
+
 @rule("nll_loss cross_entropy_loss")
 def _nll_loss(level: Level, func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The losses of all rows, then the mean by element, weighted as the function does."""

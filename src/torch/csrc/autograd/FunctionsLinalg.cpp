@@ -179,19 +179,16 @@ bool is_vector_result(const Tensor& A, const Tensor& result, int64_t dims) {
 
 }  // namespace
 
-Tensor solve_B_backward(const Tensor& grad, const Tensor& A, const Tensor& LU, const Tensor& pivots, bool left,
-                        int64_t B_dims) {
+std::vector<Tensor> solve_backward(const Tensor& grad, const Tensor& A, const Tensor& LU, const Tensor& pivots,
+                                   const Tensor& X, bool left, int64_t B_dims, bool with_A) {
   const bool is_vector = is_vector_result(A, grad, B_dims);
   const Tensor gB = solve_adjoint_system(as_matrix(grad, is_vector), A, LU, pivots, left);
-  return is_vector ? at::squeeze(gB, -1) : gB;
-}
-
-Tensor solve_A_backward(const Tensor& grad, const Tensor& A, const Tensor& LU, const Tensor& pivots, const Tensor& X,
-                        bool left, int64_t B_dims) {
-  const bool is_vector = is_vector_result(A, grad, B_dims);
-  const Tensor gB = solve_adjoint_system(as_matrix(grad, is_vector), A, LU, pivots, left);
-  const Tensor solution = as_matrix(X, is_vector);
-  return left ? -times(gB, H(solution)) : -times(H(solution), gB);
+  Tensor gA;
+  if (with_A) {
+    const Tensor solution = H(as_matrix(X, is_vector));
+    gA = left ? -times(gB, solution) : -times(solution, gB);
+  }
+  return {gA, is_vector ? at::squeeze(gB, -1) : gB};
 }
 
 Tensor det_backward(const Tensor& grad, const Tensor& det, const Tensor& A, const Tensor& LU, const Tensor& pivots) {
@@ -310,31 +307,27 @@ Tensor miss_gradient(const Tensor& grad_residuals, const Tensor& A, const Tensor
 
 }  // namespace
 
-Tensor lstsq_self_backward(const Tensor& grad, const Tensor& grad_residuals, const Tensor& A, const Tensor& b,
-                           const Tensor& solution, const Tensor& residuals) {
-  Tensor result;
+std::vector<Tensor> lstsq_backward(const Tensor& grad, const Tensor& grad_residuals, const Tensor& A, const Tensor& b,
+                                   const Tensor& solution, const Tensor& residuals, bool with_A) {
+  Tensor gA;
+  Tensor gb;
   if (grad.defined()) {
     const Tensor P = at::linalg_pinv(A, Tensor(), Tensor());
-    result = pinv_backward(times(lstsq_matrix(grad, A, b), H(lstsq_matrix(b, A, b))), P, A);
+    const Tensor g = lstsq_matrix(grad, A, b);
+    if (with_A) gA = pinv_backward(times(g, H(lstsq_matrix(b, A, b))), P, A);
+    gb = times(H(P), g);
   }
   if (grad_residuals.defined() && residuals.numel() > 0) {
     // The solution is where the residuals are least, so it may be held.
-    const Tensor part = times(miss_gradient(grad_residuals, A, b, solution), H(lstsq_matrix(solution, A, b)));
-    result = result.defined() ? result + part : part;
+    const Tensor miss = miss_gradient(grad_residuals, A, b, solution);
+    if (with_A) {
+      const Tensor part = times(miss, H(lstsq_matrix(solution, A, b)));
+      gA = gA.defined() ? gA + part : part;
+    }
+    gb = gb.defined() ? gb - miss : -miss;
   }
-  return result;
-}
-
-Tensor lstsq_b_backward(const Tensor& grad, const Tensor& grad_residuals, const Tensor& A, const Tensor& b,
-                        const Tensor& solution, const Tensor& residuals) {
-  Tensor result;
-  if (grad.defined()) result = times(H(at::linalg_pinv(A, Tensor(), Tensor())), lstsq_matrix(grad, A, b));
-  if (grad_residuals.defined() && residuals.numel() > 0) {
-    const Tensor part = -miss_gradient(grad_residuals, A, b, solution);
-    result = result.defined() ? result + part : part;
-  }
-  if (result.defined() && lstsq_matrix(b, A, b).dim() != b.dim()) result = at::squeeze(result, -1);
-  return result;
+  if (gb.defined() && lstsq_matrix(b, A, b).dim() != b.dim()) gb = at::squeeze(gb, -1);
+  return {gA, gb};
 }
 
 Tensor matrix_exp_backward(const Tensor& grad, const Tensor& A) {

@@ -136,6 +136,18 @@ Tensor clamp_backward(const Tensor& grad, const Tensor& self, const std::optiona
   return grad;
 }
 
+Tensor logit_backward(const Tensor& grad, const Tensor& self, const std::optional<double>& eps) {
+  const double low = eps.value_or(0);
+  const double outside = eps ? 0 : std::numeric_limits<double>::quiet_NaN();
+  const bool is_plain = self.dtype() == at::kFloat || self.dtype() == at::kDouble;
+  if (is_plain && is_zeroed_at_once(grad, self) && !at::native::is_dispatched()) {
+    const Tensor out = at::empty(self.sizes(), self.options());
+    at::native::cpu::logit_slopes(out, grad.contiguous(), self.contiguous(), low, 1 - low, outside);
+    return out;
+  }
+  return (grad / (self * (1 - self))).masked_fill(at::logical_or(self < low, self > 1 - low), outside);
+}
+
 Tensor clamp_tensor_backward(const Tensor& grad, const Tensor& self, const Tensor& min, const Tensor& max) {
   if (min.defined() && max.defined()) return at::where(at::logical_and(self >= min, self <= max), grad, 0);
   return at::where(min.defined() ? self >= min : self <= max, grad, 0);
@@ -602,6 +614,13 @@ Tensor huber_loss_backward(const Tensor& grad, const Tensor& self, const Tensor&
   }
   const Tensor difference = self - target;
   return of_each_loss(grad, difference, reduction) * at::clamp(difference, -delta, delta);
+}
+
+Tensor multilabel_margin_loss_double_backward(const Tensor& grad, const Tensor& grad_output, const Tensor& self,
+                                              const Tensor& target, int64_t reduction) {
+  const Tensor ones = at::ones_like(grad_output);
+  const Tensor terms = grad * at::multilabel_margin_loss_backward(ones, self, target, reduction);
+  return reduction == 0 && self.dim() > 0 ? terms.sum({-1}) : terms.sum();
 }
 
 Tensor mse_loss_backward(const Tensor& grad, const Tensor& self, const Tensor& target, int64_t reduction) {

@@ -39,6 +39,7 @@ Tensor pow_exponent_backward(const Tensor& grad, const Tensor& self, const Tenso
 Tensor pairwise_backward(const Tensor& grad, const Tensor& lost, const Tensor& tied);
 Tensor clamp_backward(const Tensor& grad, const Tensor& self, const std::optional<Scalar>& min,
                       const std::optional<Scalar>& max);
+Tensor logit_backward(const Tensor& grad, const Tensor& self, const std::optional<double>& eps);
 // Tensors as bounds, either of them undefined: who let an element through has its gradient.
 Tensor clamp_tensor_backward(const Tensor& grad, const Tensor& self, const Tensor& min, const Tensor& max);
 Tensor clamp_tensor_min_backward(const Tensor& grad, const Tensor& self, const Tensor& min, const Tensor& max);
@@ -99,10 +100,9 @@ Tensor qr_backward(const Tensor& gQ, const Tensor& gR, const Tensor& Q, const Te
 Tensor solve_triangular_self_backward(const Tensor& grad, const Tensor& A, const Tensor& X, bool upper, bool left,
                                       bool unitriangular);
 // `B_dims`: the dimensions of the right sides, which tell whether they were vectors.
-Tensor solve_A_backward(const Tensor& grad, const Tensor& A, const Tensor& LU, const Tensor& pivots, const Tensor& X,
-                        bool left, int64_t B_dims);
-Tensor solve_B_backward(const Tensor& grad, const Tensor& A, const Tensor& LU, const Tensor& pivots, bool left,
-                        int64_t B_dims);
+// The gradients of both sides; `with_A`: that of A is asked for.
+std::vector<Tensor> solve_backward(const Tensor& grad, const Tensor& A, const Tensor& LU, const Tensor& pivots,
+                                   const Tensor& X, bool left, int64_t B_dims, bool with_A);
 Tensor det_backward(const Tensor& grad, const Tensor& det, const Tensor& A, const Tensor& LU, const Tensor& pivots);
 // Any of several gradients may be undefined: nothing depends on that result.
 Tensor slogdet_backward(const Tensor& grad_sign, const Tensor& grad_logabsdet, const Tensor& A, const Tensor& sign,
@@ -112,10 +112,8 @@ Tensor eig_backward(const Tensor& grad_values, const Tensor& grad_vectors, const
 Tensor svd_backward(const Tensor& grad_U, const Tensor& gS, const Tensor& grad_Vh, const Tensor& all_U, const Tensor& S,
                     const Tensor& all_Vh);
 Tensor pinv_backward(const Tensor& grad, const Tensor& P, const Tensor& A);
-Tensor lstsq_self_backward(const Tensor& grad, const Tensor& grad_residuals, const Tensor& A, const Tensor& b,
-                           const Tensor& solution, const Tensor& residuals);
-Tensor lstsq_b_backward(const Tensor& grad, const Tensor& grad_residuals, const Tensor& A, const Tensor& b,
-                        const Tensor& solution, const Tensor& residuals);
+std::vector<Tensor> lstsq_backward(const Tensor& grad, const Tensor& grad_residuals, const Tensor& A, const Tensor& b,
+                                   const Tensor& solution, const Tensor& residuals, bool with_A);
 Tensor matrix_exp_backward(const Tensor& grad, const Tensor& A);
 
 // Fourier transforms.
@@ -231,6 +229,9 @@ Tensor binary_cross_entropy_target_backward(const Tensor& grad, const Tensor& se
                                             const Tensor& weight, int64_t reduction);
 Tensor smooth_l1_loss_backward(const Tensor& grad, const Tensor& self, const Tensor& target, int64_t reduction,
                                double beta);
+// The gradient of grad_output: what the gradient of the scores is with 1 in its place, times `grad`.
+Tensor multilabel_margin_loss_double_backward(const Tensor& grad, const Tensor& grad_output, const Tensor& self,
+                                              const Tensor& target, int64_t reduction);
 Tensor huber_loss_backward(const Tensor& grad, const Tensor& self, const Tensor& target, int64_t reduction,
                            double delta);
 Tensor mse_loss_backward(const Tensor& grad, const Tensor& self, const Tensor& target, int64_t reduction);

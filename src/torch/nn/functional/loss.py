@@ -522,18 +522,4 @@ def multilabel_margin_loss(
     tensor(0.3750)
     """
     code = get_reduction(reduction, size_average, reduce)
-    if input.shape != target.shape:
-        raise RuntimeError(f"inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}")
-    rows = input.reshape(-1, input.size(-1)) if input.dim() else input.reshape(1, 1)
-    classes = rows.size(1)
-    wanted = target.reshape(rows.shape)
-    counted = (wanted < 0).to(torch.int64).cumsum(1) == 0
-    if type(wanted) is torch.Tensor and has_readable_values(wanted):  # no further than the longest row goes
-        longest = int(counted.sum(1).max())
-        wanted, counted = wanted[:, :longest], counted[:, :longest]
-    places = wanted.masked_fill(~counted, 0)
-    named = torch.zeros_like(rows, dtype=wanted.dtype).scatter_add(1, places, counted.to(wanted.dtype)) > 0
-    margins = (1 - rows.gather(1, places).unsqueeze(2) + rows.unsqueeze(1)).clamp_min(0)
-    margins = margins.masked_fill(~(counted.unsqueeze(2) & ~named.unsqueeze(1)), 0.0)
-    losses = margins.sum((1, 2)) / classes
-    return reduce_losses(losses if input.dim() > 1 else losses.squeeze(0), code)
+    return _nn.multilabel_margin_loss(input, target, code)
