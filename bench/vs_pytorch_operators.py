@@ -98,6 +98,10 @@ FORWARD = """
     t.special.legendre_polynomial_p(x,5) F.gelu(x) F.logsigmoid(x) F.binary_cross_entropy_with_logits(x,u)
     F.mse_loss(x,y,reduction='none') F.smooth_l1_loss(x,y) F.multilabel_margin_loss(x,k.clamp(-1)-1)
     x.clone().exponential_()
+    z.permute(2,1,0).contiguous() x[:,::2].t().contiguous() b8.t().contiguous() b8<<b8 b8>>b8 b8.char()>>b8.char()
+    b8.flip(1) i16.flip(1) x.to(t.int8) x.to(t.int16) s.aminmax() i16.aminmax() b8.aminmax() 2**x t.vander(v)
+    t.linalg.vander(v[:100]) x.unsqueeze(0).sum(0) x.unsqueeze(2).amax(2) x.median() f.median() k.view(-1).sort()
+    t.unique_consecutive(b8) t.searchsorted(o,w)
 """
 
 TRAINED = """
@@ -131,7 +135,7 @@ TRAINED = """
     F.group_norm(a.bfloat16(),8) F.batch_norm(a.bfloat16(),rm,rv,training=True) F.layer_norm(z.view(-1,8),(8,))
     F.softshrink(x) F.threshold(x,.5,0.) F.softplus(x) F.gelu(x) F.mse_loss(x,y) F.smooth_l1_loss(x,y)
     F.binary_cross_entropy_with_logits(x,u.detach()) p.lgamma() u.logit() p.digamma() t.special.i0e(x)
-    t.special.entr(p) t.special.log_ndtr(x) x.xlogy(p)
+    t.special.entr(p) t.special.log_ndtr(x) x.xlogy(p) x.unsqueeze(0)+y z.transpose(1,2).contiguous()
 """
 
 

@@ -110,6 +110,8 @@ struct LU {
   Tensor info;
 };
 LU factor_lu(const Tensor& matrices);
+// [..., count]: powers of each number, from 0 on; at least one.
+Tensor powers_up_to(const Tensor& base, int64_t count);
 // The order of rows that pivots make: [..., n] int64.
 Tensor permutation_of(const Tensor& pivots, int64_t rows);
 

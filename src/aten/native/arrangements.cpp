@@ -6,6 +6,7 @@
 #include <aten/NativeFunctions.h>
 #include <aten/WrappedScalar.h>
 #include <aten/native/Dimensions.h>
+#include <aten/native/LinearAlgebra.h>
 
 namespace at::native {
 
@@ -114,8 +115,8 @@ Tensor vander(const Tensor& x, std::optional<int64_t> N, bool increasing) {
   const int64_t columns = N.value_or(x.numel());
   TORCH_CHECK(columns >= 0, "N must be non-negative.");
   const Tensor base = c10::is_integral_type(x.dtype(), true) ? x.to(kLong) : x;
-  const Tensor powers = at::arange(columns, TensorOptions(kLong).device(x.device()));
-  const Tensor result = at::pow(at::unsqueeze(base, 1), powers);
+  if (columns == 0) return at::empty({x.numel(), 0}, base.options());
+  const Tensor result = powers_up_to(base, columns);
   return increasing ? result : at::flip(result, {1});
 }
 

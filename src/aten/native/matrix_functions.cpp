@@ -329,6 +329,13 @@ Tensor linalg_vecdot(const Tensor& x, const Tensor& y, int64_t dim) {
   return at::sum(at::mul(at::conj(x), y), IntArrayRef{dim});
 }
 
+Tensor powers_up_to(const Tensor& base, int64_t count) {
+  const Tensor column = at::unsqueeze(base, -1);
+  DimVector sizes(base.sizes());
+  sizes.push_back(count - 1);
+  return at::cat({at::ones_like(column), at::cumprod(at::expand(column, sizes), -1)}, -1);
+}
+
 Tensor linalg_vander(const Tensor& x, std::optional<int64_t> N) {
   TORCH_CHECK(x.dtype() != kBool && !c10::is_reduced_floating_type(x.dtype()),
               "linalg.vander supports floating point, complex, and integer tensors, but got ", x.dtype());
@@ -336,9 +343,7 @@ Tensor linalg_vander(const Tensor& x, std::optional<int64_t> N) {
   if (!c10::is_floating_or_complex_type(base.dtype())) base = base.to(kLong);
   const int64_t count = N.value_or(base.sizes().back());
   TORCH_CHECK(count > 1, "N must be greater than 1.");
-  std::vector<Tensor> columns{at::ones_like(base)};
-  for (int64_t i = 1; i < count; ++i) columns.push_back(i == 1 ? base : at::mul(columns.back(), base));
-  return at::stack(columns, -1);
+  return powers_up_to(base, count);
 }
 
 Tensor linalg_cross(const Tensor& self, const Tensor& other, int64_t dim) {

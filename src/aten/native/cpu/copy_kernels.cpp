@@ -34,12 +34,13 @@ template <typename D, typename V>
 HWY_INLINE V reverse_lanes(D d, V values) {
   if constexpr (sizeof(hn::TFromD<D>) >= 4) {
     return hn::Reverse(d, values);
-  } else {  // bytes [k, k + size) come from the opposite place
+  } else {  // bytes [k, k + size) of 16 come from the opposite place, as these do
     constexpr size_t kBytes = 16;
     constexpr size_t size = sizeof(hn::TFromD<D>);
     HWY_ALIGN uint8_t from[kBytes];
     for (size_t k = 0; k < kBytes; ++k) from[k] = static_cast<uint8_t>(kBytes - size - k / size * size + k % size);
-    return hn::TableLookupBytes(values, hn::BitCast(d, hn::Load(hn::Full128<uint8_t>(), from)));
+    const auto table = hn::LoadDup128(hn::Repartition<uint8_t, D>(), from);
+    return hn::ReverseBlocks(d, hn::TableLookupBytes(values, hn::BitCast(d, table)));
   }
 }
 // What `in` has, backwards, a vector of the tag's size at a time; the last one overlaps the one before. False where a
@@ -60,10 +61,8 @@ HWY_ATTR bool reverse_vectors(D d, T* out, const T* in, int64_t count) {
 template <typename T>
 HWY_ATTR void copy_reversed(T* out, const T* in, int64_t count) {
 #if HWY_TARGET != HWY_SCALAR
-  if constexpr (sizeof(T) == 4 || sizeof(T) == 8) {
-    if (reverse_vectors(hn::ScalableTag<T>(), out, in, count)) return;
-  }
   if constexpr (sizeof(T) <= 8) {
+    if (reverse_vectors(hn::ScalableTag<T>(), out, in, count)) return;
     if (reverse_vectors(hn::Full128<T>(), out, in, count)) return;
   }
 #endif
