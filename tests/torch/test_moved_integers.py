@@ -96,8 +96,8 @@ def test_wide_numbers_that_differ_in_some_bits(descending: bool) -> None:
     for row in rows:
         for x in (row, row.double() * 0.1 + 1):
             values, places = x.sort(descending=descending, stable=True)
-            expected = sorted(range(len(x)), key=lambda i, x=x.tolist(): -x[i] if descending else x[i])  # type: ignore[misc]
-            assert places.tolist() == expected
+            numbers = [-number if descending else number for number in x.tolist()]
+            assert places.tolist() == sorted(range(len(x)), key=numbers.__getitem__)
             assert torch.equal(values, x[places])
 
 
