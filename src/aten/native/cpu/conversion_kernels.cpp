@@ -48,8 +48,8 @@ template <typename To, typename From>
 constexpr bool kWraps = std::is_integral_v<To> && !std::is_same_v<To, bool> &&
                         (std::is_unsigned_v<To> || sizeof(To) < sizeof(int)) && std::is_floating_point_v<From>;
 
-// In parts: where no number is beyond int32, as is usual, through that. What is beyond becomes the least or the greatest
-// of these on every processor, or 0 where NaN is 0 in int64, too.
+// In parts: where no number is beyond int32, as is usual, through that. What is beyond becomes the least or the
+// greatest of these on every processor, or 0 where NaN is 0 in int64, too.
 template <typename To, typename From>
 TORCH_SIMD void wrap_numbers(To* out, const From* in, int64_t count) {
   for (int64_t done = 0; done < count; done += kStagedRow) {

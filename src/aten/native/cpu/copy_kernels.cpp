@@ -178,8 +178,8 @@ HWY_ATTR void transpose_square(char* out, const char* in, const Transposition& o
 #endif
 }
 
-// In squares, of which the last ones of a row or column overlap those before. Columns of the input are followed from end
-// to end, as processors foresee it.
+// In squares, of which the last ones of a row or column overlap those before. Columns of the input are followed from
+// end to end, as processors foresee it.
 template <typename T, int64_t kSide>
 HWY_ATTR void transpose_squares(char* out, const char* in, int64_t rows, const Transposition& of) {
   constexpr int64_t size = sizeof(T);
