@@ -351,9 +351,8 @@ void TensorIterator::run_tiles(Loop loop, void* context, int64_t grain_size, boo
     void* const own_context = converts ? &converter : context;
     alignas(64) char tiles[kMaxOperands][kTileColumn * kTileRow];
     for (int64_t number = first; number < last; ++number) {
-      // Along what is turned round, so that processors foresee it.
-      const int64_t row = number % rows_of_tiles * most_rows;
-      const int64_t column = number / rows_of_tiles % tiles_in_row * kTileRow;
+      const int64_t column = number % tiles_in_row * kTileRow;
+      const int64_t row = number / tiles_in_row % rows_of_tiles * most_rows;
       const int64_t columns = std::min(kTileRow, shape_[0] - column);
       const int64_t rows = std::min(most_rows, shape_[1] - row);
       char* pointers[kMaxOperands];

@@ -70,19 +70,16 @@ void mode_kernel(const Tensor& values, const Tensor& indices, const Tensor& self
 
 namespace {
 
-// How many elements of a row are less than a value, or equal to it, too. A search waits for each element that it looks
-// at, so several go together; none has a branch, which would often be foreseen wrongly.
-template <typename T>
-void count_before(int64_t* counts, const T* const* rows, int64_t size, const T* values, bool or_equal) {
-  const auto is_before = [=](T element, T value) -> int64_t {
-    return int64_t{element < value} | (int64_t{element == value} & int64_t{or_equal});
-  };
+// How many elements of a row are before a value: is_before(element, value) is true of these alone. A search waits for
+// each element that it looks at, so several go together; none has a branch, which would often be foreseen wrongly.
+template <typename T, typename IsBefore>
+void count_before(int64_t* counts, const T* const* rows, int64_t size, const T* values, const IsBefore& is_before) {
   const T* from[kSearches];
   std::copy_n(rows, kSearches, from);
   for (int64_t left = size; left > 1; left -= left / 2) {
     const int64_t half = left / 2;
 #pragma GCC unroll 8
-    for (int k = 0; k < kSearches; ++k) from[k] += -is_before(from[k][half - 1], values[k]) & half;
+    for (int k = 0; k < kSearches; ++k) from[k] += -int64_t{is_before(from[k][half - 1], values[k])} & half;
   }
   for (int k = 0; k < kSearches; ++k) counts[k] = from[k] - rows[k] + is_before(*from[k], values[k]);
 }
@@ -129,8 +126,10 @@ void searchsorted_kernel(const Tensor& out, const Tensor& boundaries, const Tens
         }
         if (has_nan) {
           for (int k = 0; k < kSearches; ++k) to[i + k] = search_row(rows[k], order, size, values[i + k], right);
+        } else if (right) {
+          count_before(to + i, rows, size, values + i, std::less_equal<>());
         } else {
-          count_before(to + i, rows, size, values + i, right);
+          count_before(to + i, rows, size, values + i, std::less<>());
         }
       }
       for (; i < last; ++i) {
