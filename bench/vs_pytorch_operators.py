@@ -100,6 +100,10 @@ FORWARD = """
     x.clone().exponential_()
     F.nll_loss(z,j[:1].expand(32,256)%128) F.cross_entropy(z,j[:1].expand(32,256)%128) t.linalg.vander(v[:100])
     t.vander(v) v[:,None]*v[:64] t.kron(f[:48,:48],f[:32,:32]) v[:,None]@v[None] c.sigmoid() c.rsqrt() x.log1p()
+    z.permute(2,1,0).contiguous() x[:,::2].t().contiguous() b8.t().contiguous() b8<<b8 b8>>b8 b8.char()>>b8.char()
+    b8.flip(1) i16.flip(1) x.to(t.int8) x.to(t.int16) s.aminmax() i16.aminmax() b8.aminmax() 2**x
+    x.unsqueeze(0).sum(0) x.unsqueeze(2).amax(2) x.median() f.median() k.view(-1).sort()
+    t.unique_consecutive(b8) t.searchsorted(o,w)
 """
 
 TRAINED = """
@@ -136,6 +140,7 @@ TRAINED = """
     t.special.entr(p) t.special.log_ndtr(x) x.xlogy(p)
     F.multilabel_margin_loss(x,k.clamp(-1)-1) F.cross_entropy(z,j[:1].expand(32,256)%128) t.linalg.lstsq(f,f)[0]
     t.addmv(v,x,v) x.log1p() x.logit(.1)
+    x.unsqueeze(0)+y z.transpose(1,2).contiguous()
 """
 
 

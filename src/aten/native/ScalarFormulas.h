@@ -156,12 +156,26 @@ template <typename T>
 C10_HOST_DEVICE T heaviside_of(T a, T b) {
   return a == T(0) ? b : static_cast<T>(a > T(0));
 }
-// Shifts by a negative number or by all bits leave nothing (or the sign). Without branches, so that they have vectors.
+// Shifts by a negative number or by all bits leave nothing (or the sign). Without branches, so that they have vectors;
+// few processors have those for bytes that are not shifted alike: in steps by numbers that compilers see.
+C10_HOST_DEVICE inline uint8_t shift_byte_left(uint8_t byte, uint8_t places) {
+  byte = (places & 4) != 0 ? static_cast<uint8_t>(byte << 4) : byte;
+  byte = (places & 2) != 0 ? static_cast<uint8_t>(byte << 2) : byte;
+  byte = (places & 1) != 0 ? static_cast<uint8_t>(byte << 1) : byte;
+  return places < 8 ? byte : uint8_t{0};
+}
+C10_HOST_DEVICE inline uint8_t shift_byte_right(uint8_t byte, uint8_t places) {
+  byte = (places & 4) != 0 ? static_cast<uint8_t>(byte >> 4) : byte;
+  byte = (places & 2) != 0 ? static_cast<uint8_t>(byte >> 2) : byte;
+  byte = (places & 1) != 0 ? static_cast<uint8_t>(byte >> 1) : byte;
+  return places < 8 ? byte : uint8_t{0};
+}
 template <typename T>
 C10_HOST_DEVICE T bitwise_left_shift_of(T a, T b) {
   using Bits = std::make_unsigned_t<T>;
   constexpr Bits bits = 8 * sizeof(T);
   const auto places = static_cast<Bits>(b);  // a negative number is a great one
+  if constexpr (sizeof(T) == 1) return static_cast<T>(shift_byte_left(static_cast<Bits>(a), places));
   const auto shifted = static_cast<Bits>(static_cast<Bits>(a) << (places & (bits - 1)));
   return places < bits ? static_cast<T>(shifted) : T(0);
 }
@@ -170,6 +184,10 @@ C10_HOST_DEVICE T bitwise_right_shift_of(T a, T b) {
   using Bits = std::make_unsigned_t<T>;
   constexpr Bits bits = 8 * sizeof(T);
   const auto places = static_cast<Bits>(b);
+  if constexpr (sizeof(T) == 1) {
+    const auto signs = static_cast<Bits>(a < T(0) ? 0xff : 0);  // a negative number by way of one that is not
+    return static_cast<T>(shift_byte_right(static_cast<Bits>(static_cast<Bits>(a) ^ signs), places) ^ signs);
+  }
   const T rest = std::is_signed_v<T> ? static_cast<T>(a >> (bits - 1)) : T(0);
   return places < bits ? static_cast<T>(a >> (places & (bits - 1))) : rest;
 }

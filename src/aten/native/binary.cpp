@@ -87,6 +87,7 @@ void pow_scalar(const Tensor& self, const Scalar& exponent, Tensor& out) {
 }
 
 Tensor pow_base_scalar(const Scalar& self, const Tensor& exponent) {
+  if (exponent.is_floating_point() && !self.is_complex() && self.equal(2)) return at::exp2(exponent);
   return at::pow(wrapped_scalar_tensor(self, exponent.device()), exponent);
 }
 

@@ -8,6 +8,7 @@
 #include <aten/native/Dimensions.h>
 #include <aten/native/RunKernel.h>
 #include <aten/native/Views.h>
+#include <aten/native/cpu/FusedKernels.h>
 
 #include <cmath>
 #include <limits>
@@ -358,6 +359,13 @@ std::tuple<Tensor, Tensor> aminmax(const Tensor& self, std::optional<int64_t> di
   if (dim) return {at::amin(self, *dim, keepdim), at::amax(self, *dim, keepdim)};
   TORCH_CHECK(self.numel() > 0,
               "aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity.");
+  if (self.is_cpu() && self.is_contiguous() && c10::is_integral_type(self.dtype(), /*include_bool=*/true)) {
+    const DimVector shape(static_cast<size_t>(keepdim ? self.dim() : 0), 1);
+    const Tensor least = at::detail::empty(shape, self.options());
+    const Tensor greatest = at::detail::empty(shape, self.options());
+    cpu::find_both_extremes(least, greatest, at::detach(self));
+    return {least, greatest};
+  }
   return {at::amin(self, {}, keepdim), at::amax(self, {}, keepdim)};
 }
 

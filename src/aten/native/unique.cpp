@@ -108,37 +108,43 @@ std::tuple<Tensor, Tensor, Tensor> runs(const Tensor& values, IntArrayRef sizes,
   const TensorOptions options = TensorOptions(kLong);
   const Tensor firsts = at::detail::empty({count}, values.options());
   const Tensor inverse = at::detail::empty(return_inverse ? sizes : IntArrayRef({0}), options);
-  const Tensor ends = at::detail::empty({return_counts ? count + 1 : 0}, options);
+  const Tensor lengths = at::detail::empty({return_counts ? count : 0}, options);
   int64_t found = 0;
   dispatch_ordered_types(values.dtype(), "unique", [&](auto type) {
     using scalar_t = typename decltype(type)::type;
     const scalar_t* const from = values.data_ptr<scalar_t>();
     scalar_t* const to = firsts.data_ptr<scalar_t>();
-    int64_t run = 0;
     const auto find_runs = [&](const auto& tell) {
       scalar_t last = to[0] = from[0];
+      int64_t run = 0;
+      int64_t begin = 0;
       for (int64_t i = 1; i < count; ++i) {
         const scalar_t value = from[i];
+        const bool begins = value != last;
         to[run + 1] = value;
-        run += value != last;
+        run += begins;
+        begin = begins ? i : begin;
         last = value;
-        tell(i);
+        tell(i, run, begin);
       }
+      found = run + 1;
     };
     int64_t* const run_of = inverse.data_ptr<int64_t>();
-    int64_t* const end_of = ends.data_ptr<int64_t>();
+    int64_t* const length_of = lengths.data_ptr<int64_t>();
     if (return_inverse) run_of[0] = 0;
-    if (return_counts) end_of[0] = 0, end_of[1] = 1;
-    const auto tell_run = [&](int64_t i) { run_of[i] = run; };
-    const auto tell_end = [&](int64_t i) { end_of[run + 1] = i + 1; };
-    if (return_inverse && return_counts) find_runs([&](int64_t i) { tell_run(i), tell_end(i); });
+    if (return_counts) length_of[0] = 1;
+    const auto tell_run = [=](int64_t i, int64_t run, int64_t /*begin*/) { run_of[i] = run; };
+    const auto tell_length = [=](int64_t i, int64_t run, int64_t begin) { length_of[run] = i + 1 - begin; };
+    const auto tell_both = [=](int64_t i, int64_t run, int64_t begin) {
+      run_of[i] = run;
+      length_of[run] = i + 1 - begin;
+    };
+    if (return_inverse && return_counts) find_runs(tell_both);
     else if (return_inverse) find_runs(tell_run);
-    else if (return_counts) find_runs(tell_end);
-    else find_runs([](int64_t) {});
-    found = run + 1;
-    for (int64_t i = 0; return_counts && i < found; ++i) end_of[i] = end_of[i + 1] - end_of[i];  // from ends lengths
+    else if (return_counts) find_runs(tell_length);
+    else find_runs([](int64_t, int64_t, int64_t) {});
   });
-  return {shortened(firsts, found), inverse, return_counts ? shortened(ends, found) : ends};
+  return {shortened(firsts, found), inverse, return_counts ? shortened(lengths, found) : lengths};
 }
 
 // Of types of one byte each value is counted, in its order.
@@ -245,17 +251,11 @@ Tensor bincount(const Tensor& self, const Tensor& weights, int64_t minlength) {
     });
   };
   int64_t size = minlength;
-  with_numbers([&](const auto* number) {
-    if (count == 0) return;
-    auto least = number[0];
-    auto greatest = number[0];
-    for (int64_t i = 1; i < count; ++i) {
-      least = std::min(least, number[i]);
-      greatest = std::max(greatest, number[i]);
-    }
-    TORCH_CHECK(least >= 0, "bincount only supports 1-d non-negative integral inputs.");
-    size = std::max(size, int64_t{greatest} + 1);
-  });
+  if (count > 0) {
+    const auto [least, greatest] = at::aminmax(numbers);
+    TORCH_CHECK(least.item().toLong() >= 0, "bincount only supports 1-d non-negative integral inputs.");
+    size = std::max(size, greatest.item().toLong() + 1);
+  }
   // Weights of float32 are summed in float32, all others in float64.
   const ScalarType dtype = !weights.defined() ? kLong : weights.dtype() == kFloat ? kFloat : kDouble;
   const Tensor result = at::zeros({size}, TensorOptions(dtype));

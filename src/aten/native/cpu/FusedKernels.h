@@ -21,4 +21,7 @@ void select_in_order(const Tensor& values, const Tensor& indices, const Tensor& 
 // The lower one of the two in the middle of what is not NaN; of nothing else, the first NaN.
 void find_nanmedian(const Tensor& values, const Tensor& indices, const Tensor& self, int64_t dim);
 
+// The least and the greatest of all elements of a dense tensor of integers or truth values.
+void find_both_extremes(const Tensor& least, const Tensor& greatest, const Tensor& self);
+
 }  // namespace at::native::cpu

@@ -5,8 +5,8 @@
 #include <aten/native/cpu/Conversion.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
+#include <limits>
 #include <type_traits>
 
 #undef HWY_TARGET_INCLUDE
@@ -48,22 +48,27 @@ template <typename To, typename From>
 constexpr bool kWraps = std::is_integral_v<To> && !std::is_same_v<To, bool> &&
                         (std::is_unsigned_v<To> || sizeof(To) < sizeof(int)) && std::is_floating_point_v<From>;
 
-// In parts: where no number is beyond int32, as is usual, through that.
+// In parts: where no number is beyond int32, as is usual, through that. What is beyond becomes the least or the
+// greatest of these on every processor, or 0 where NaN is 0 in int64, too.
 template <typename To, typename From>
 TORCH_SIMD void wrap_numbers(To* out, const From* in, int64_t count) {
   for (int64_t done = 0; done < count; done += kStagedRow) {
     const int64_t part = std::min(kStagedRow, count - done);
     To* const target = out + done;
     const From* const source = in + done;
-    int beyond = 0;
-    for (int64_t i = 0; i < part; ++i) beyond |= !(std::fabs(source[i]) < From(2147483648));
-    if (beyond == 0) {
-      TORCH_INDEPENDENT
-      for (int64_t i = 0; i < part; ++i) target[i] = static_cast<To>(static_cast<int32_t>(source[i]));
-    } else {
-      TORCH_INDEPENDENT
-      for (int64_t i = 0; i < part; ++i) target[i] = convert<To>(source[i]);
+    using Near = std::numeric_limits<int32_t>;
+    int32_t least = 0;
+    int32_t greatest = 0;
+    TORCH_INDEPENDENT
+    for (int64_t i = 0; i < part; ++i) {
+      const auto near = static_cast<int32_t>(source[i]);
+      least = std::min(least, near);
+      greatest = std::max(greatest, near);
+      target[i] = static_cast<To>(near);
     }
+    if (least != Near::min() && greatest != Near::max()) continue;
+    TORCH_INDEPENDENT
+    for (int64_t i = 0; i < part; ++i) target[i] = convert<To>(source[i]);
   }
 }
 

@@ -5,7 +5,10 @@
 #include <aten/native/cpu/Conversion.h>
 #include <aten/native/cpu/JoinedPieces.h>
 
+#include <cstdlib>
 #include <cstring>
+
+#include <hwy/cache_control.h>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "aten/native/cpu/copy_kernels.cpp"
@@ -31,12 +34,13 @@ template <typename D, typename V>
 HWY_INLINE V reverse_lanes(D d, V values) {
   if constexpr (sizeof(hn::TFromD<D>) >= 4) {
     return hn::Reverse(d, values);
-  } else {  // bytes [k, k + size) come from the opposite place
+  } else {  // bytes [k, k + size) of 16 come from the opposite place, as these do
     constexpr size_t kBytes = 16;
     constexpr size_t size = sizeof(hn::TFromD<D>);
     HWY_ALIGN uint8_t from[kBytes];
     for (size_t k = 0; k < kBytes; ++k) from[k] = static_cast<uint8_t>(kBytes - size - k / size * size + k % size);
-    return hn::TableLookupBytes(values, hn::BitCast(d, hn::Load(hn::Full128<uint8_t>(), from)));
+    const auto table = hn::LoadDup128(hn::Repartition<uint8_t, D>(), from);
+    return hn::ReverseBlocks(d, hn::TableLookupBytes(values, hn::BitCast(d, table)));
   }
 }
 // What `in` has, backwards, a vector of the tag's size at a time; the last one overlaps the one before. False where a
@@ -57,10 +61,8 @@ HWY_ATTR bool reverse_vectors(D d, T* out, const T* in, int64_t count) {
 template <typename T>
 HWY_ATTR void copy_reversed(T* out, const T* in, int64_t count) {
 #if HWY_TARGET != HWY_SCALAR
-  if constexpr (sizeof(T) == 4 || sizeof(T) == 8) {
-    if (reverse_vectors(hn::ScalableTag<T>(), out, in, count)) return;
-  }
   if constexpr (sizeof(T) <= 8) {
+    if (reverse_vectors(hn::ScalableTag<T>(), out, in, count)) return;
     if (reverse_vectors(hn::Full128<T>(), out, in, count)) return;
   }
 #endif
@@ -85,76 +87,117 @@ struct MoveLoop {
   }
 };
 
-#if HWY_TARGET != HWY_SCALAR
-// A square of as many rows as a vector of 16 bytes has elements, in steps that riffle its halves.
+// How a matrix is turned round whose neighbours lie along rows in the result, and along columns in the input. All steps
+// are in bytes; T stands for bits of one size below.
+struct Transposition {
+  int64_t out_step;    // from a row to the next
+  int64_t in_step;     // from a column to the next
+  int64_t in_element;  // from an element of a column to the next
+  int64_t columns;
+  bool streams = false;  // past the caches, which do not hold the result: whole lines, which are aligned
+};
+
 template <typename T>
-HWY_ATTR void transpose_square(T* out, int64_t out_step, const T* in, int64_t in_step) {
-  const hn::Full128<T> d;
-  constexpr size_t kSide = 16 / sizeof(T);
-  hn::Vec<decltype(d)> rows[kSide];
-  for (size_t i = 0; i < kSide; ++i) rows[i] = hn::LoadU(d, in + static_cast<int64_t>(i) * in_step);
-  for (size_t step = 1; step < kSide; step *= 2) {
-    hn::Vec<decltype(d)> riffled[kSide];
-    for (size_t i = 0; i < kSide / 2; ++i) {
+void transpose_elements(char* out, const char* in, int64_t rows, int64_t columns, const Transposition& of) {
+  for (int64_t r = 0; r < rows; ++r, out += of.out_step, in += of.in_element) {
+    for (int64_t c = 0; c < columns; ++c)
+      reinterpret_cast<T*>(out)[c] = *reinterpret_cast<const T*>(in + c * of.in_step);
+  }
+}
+
+constexpr int64_t kPiece = 16;  // bytes within which instructions riffle elements
+constexpr int64_t kLine = 64;   // bytes of a cache line
+
+#if HWY_TARGET != HWY_SCALAR
+// A vector of pieces, `step` apart.
+template <typename D>
+HWY_INLINE hn::Vec<D> load_pieces(D d, const char* from, int64_t step) {
+  using Lane = hn::TFromD<D>;
+  constexpr auto kPieces = static_cast<int64_t>(hn::MaxLanes(D()) * sizeof(Lane)) / kPiece;
+  if constexpr (kPieces == 1) {
+    return hn::LoadU(d, reinterpret_cast<const Lane*>(from));
+  } else {
+    const hn::Half<D> half;
+    return hn::Combine(d, load_pieces(half, from + kPieces / 2 * step, step), load_pieces(half, from, step));
+  }
+}
+// As many rows as a piece has elements, of a vector each, in steps that riffle halves of the rows.
+template <typename T, typename D>
+HWY_INLINE void transpose_vectors(D d, char* out, const char* in, int64_t in_step, const Transposition& of) {
+  constexpr int64_t kSide = kPiece / sizeof(T);
+  hn::Vec<D> rows[kSide];
+  for (int64_t i = 0; i < kSide; ++i) rows[i] = load_pieces(d, in + i * in_step, kSide * in_step);
+  for (int64_t step = 1; step < kSide; step *= 2) {
+    hn::Vec<D> riffled[kSide];
+    for (int64_t i = 0; i < kSide / 2; ++i) {
       riffled[2 * i] = hn::InterleaveLower(d, rows[i], rows[i + kSide / 2]);
       riffled[2 * i + 1] = hn::InterleaveUpper(d, rows[i], rows[i + kSide / 2]);
     }
-    for (size_t i = 0; i < kSide; ++i) rows[i] = riffled[i];
+    for (int64_t i = 0; i < kSide; ++i) rows[i] = riffled[i];
   }
-  for (size_t i = 0; i < kSide; ++i) hn::StoreU(rows[i], d, out + static_cast<int64_t>(i) * out_step);
+  for (int64_t i = 0; i < kSide; ++i, out += of.out_step) {
+    auto* const to = reinterpret_cast<hn::TFromD<D>*>(out);
+    if (of.streams) hn::Stream(rows[i], d, to);
+    else hn::StoreU(rows[i], d, to);
+  }
 }
 #endif
 
-// out[r][c] = in[c][r], steps in elements.
-template <typename T>
-HWY_ATTR void transpose_block(T* out, int64_t out_step, const T* in, int64_t in_step, int64_t height, int64_t width) {
-  int64_t r = 0;
-#if HWY_TARGET != HWY_SCALAR
-  if constexpr (sizeof(T) <= 8) {
-    constexpr int64_t kSide = 16 / sizeof(T);
-    for (; r + kSide <= height; r += kSide) {
-      int64_t c = 0;
-      for (; c + kSide <= width; c += kSide)
-        transpose_square(out + r * out_step + c, out_step, in + c * in_step + r, in_step);
-      for (; c < width; ++c) {
-        for (int64_t i = r; i < r + kSide; ++i) out[i * out_step + c] = in[c * in_step + i];
-      }
-    }
-  }
-#endif
-  for (; r < height; ++r) {
-    for (int64_t c = 0; c < width; ++c) out[r * out_step + c] = in[c * in_step + r];
-  }
-}
-
-constexpr int64_t kBlock = 32;  // rows and columns of a transposed block: it fits in the first cache
-
-// A matrix whose fast dimension is the other's slow one, rows [first, last) of it: block by block, so that whole cache
-// lines are used on both sides. out[r][c] with c contiguous, in[c][r] with r contiguous.
-template <typename T>
-HWY_ATTR void copy_transposed(char* out, const char* in, int64_t first, int64_t last, int64_t columns,
-                              int64_t out_row_step, int64_t in_column_step) {
-  constexpr auto size = static_cast<int64_t>(sizeof(T));
-  // Through a small buffer: the input's columns are often a power of two apart, and would push each other out of the
-  // cache while a row of the output is collected from them.
-  T buffer[kBlock * kBlock];
-  for (; first < last; first += kBlock) {
-    const int64_t height = std::min(last - first, kBlock);
-    for (int64_t column = 0; column < columns; column += kBlock) {
-      const int64_t width = std::min(columns - column, kBlock);
-      const char* source = in + column * in_column_step + first * size;
-      auto* target = reinterpret_cast<T*>(out + first * out_row_step) + column;
-      if (columns <= kBlock / 2) {  // too few to meet
-        transpose_block(target, out_row_step / size, reinterpret_cast<const T*>(source), in_column_step / size, height,
-                        width);
+// A square of `kSide` bytes each way.
+template <typename T, int64_t kSide>
+HWY_ATTR void transpose_square(char* out, const char* in, const Transposition& of) {
+  constexpr int64_t size = sizeof(T);
+  constexpr int64_t kElements = kSide / size;
+#if HWY_TARGET == HWY_SCALAR
+  transpose_elements<T>(out, in, kElements, kElements, of);
+#else
+  constexpr int64_t kWays = 8;    // lines of so many columns stay in the first cache,
+  constexpr int64_t kNear = 512;  // even if they are a multiple of so many bytes apart
+  int64_t in_step = of.in_step;
+  alignas(kLine) char buffer[kElements * kSide];
+  if (of.in_element != size || (kElements > kWays && in_step % kNear == 0)) {
+    for (int64_t c = 0; c < kElements; ++c) {
+      const char* column = in + c * in_step;
+      if (of.in_element == size) {
+        std::memcpy(buffer + c * kSide, column, kSide);
         continue;
       }
-      for (int64_t c = 0; c < width; ++c, source += in_column_step) {
-        std::memcpy(buffer + c * kBlock, source, static_cast<size_t>(height) * sizeof(T));
-      }
-      transpose_block(target, out_row_step / size, buffer, kBlock, height, width);
+      auto* const to = reinterpret_cast<T*>(buffer + c * kSide);
+      for (int64_t r = 0; r < kElements; ++r) to[r] = *reinterpret_cast<const T*>(column + r * of.in_element);
+    }
+    in = buffer;
+    in_step = kSide;
+  }
+  using Lane = std::conditional_t<size <= 8, T, uint64_t>;
+  const hn::CappedTag<Lane, kSide / sizeof(Lane)> d;
+  constexpr auto kVector = static_cast<int64_t>(hn::MaxLanes(d) * sizeof(Lane));
+  for (int64_t r = 0; r < kSide; r += kPiece) {
+    for (int64_t c = 0; c < kSide; c += kVector)
+      transpose_vectors<T>(d, out + r / size * of.out_step + c, in + c / size * in_step + r, in_step, of);
+  }
+#endif
+}
+
+// In squares, of which the last ones of a row or column overlap those before. Columns of the input are followed from
+// end to end, as processors foresee it.
+template <typename T, int64_t kSide>
+HWY_ATTR void transpose_squares(char* out, const char* in, int64_t rows, const Transposition& of) {
+  constexpr int64_t size = sizeof(T);
+  constexpr int64_t kElements = kSide / size;
+  for (int64_t column = 0; column < of.columns; column += kElements) {
+    const int64_t c = std::min(column, of.columns - kElements);
+    for (int64_t row = 0; row < rows; row += kElements) {
+      const int64_t r = std::min(row, rows - kElements);
+      transpose_square<T, kSide>(out + r * of.out_step + c * size, in + c * of.in_step + r * of.in_element, of);
     }
   }
+}
+template <typename T>
+HWY_ATTR void copy_transposed(char* out, const char* in, int64_t rows, const Transposition& of) {
+  const int64_t least = std::min(rows, of.columns) * static_cast<int64_t>(sizeof(T));
+  if (least >= kLine) transpose_squares<T, kLine>(out, in, rows, of);
+  else if (least >= kPiece) transpose_squares<T, kPiece>(out, in, rows, of);
+  else transpose_elements<T>(out, in, rows, of.columns, of);
 }
 
 // out[i * n + k] = in[k][i] for n of 2 to 4 rows.
@@ -277,43 +320,55 @@ void copy_short_rows(const TensorIterator& iter) {
   });
 }
 
-// Where both dimensions 0 and `dim` are steps of one element, the first one's in the result, the other one's in the
-// input: a matrix for each place in the other dimensions.
+// Where neighbours lie along dimension 0 in the result, and along `dim` in the input: a matrix for each place in the
+// other dimensions.
 template <typename T>
 void copy_matrices(const TensorIterator& iter, int dim) {
   const IntArrayRef out_strides = iter.strides(0);
   const IntArrayRef in_strides = iter.strides(1);
+  constexpr int64_t size = sizeof(T);
   const int64_t columns = iter.shape()[0];
   const int64_t rows = iter.shape()[dim];
-  const bool interleaves = columns <= kMostInterleaved && out_strides[dim] == columns * out_strides[0];
+  const bool interleaves =
+      columns <= kMostInterleaved && out_strides[dim] == columns * size && in_strides[dim] == size;
+  constexpr int64_t kStreamed = 32 << 20;  // bytes of a result that no cache holds
+  Transposition of{out_strides[dim], in_strides[0], in_strides[dim], columns};
+  of.streams = iter.numel() * size >= kStreamed && columns * size % kLine == 0 && columns * size >= kLine &&
+               rows * size >= kLine && reinterpret_cast<uintptr_t>(iter.data(0)) % kLine == 0;
+  for (int i = 1; i < iter.ndim(); ++i) of.streams = of.streams && out_strides[i] % kLine == 0;
+  // Threads share strips of rows; those of one matrix are copied at once.
   constexpr int64_t kRowsOfStrip = 128;
   const int64_t strip = interleaves ? kGrainSize : kRowsOfStrip;
   const int64_t strips = (rows + strip - 1) / strip;
   const int64_t work = std::max<int64_t>(1, std::min(rows, strip) * columns);
   parallel_for(0, iter.numel() / (rows * columns) * strips, std::max<int64_t>(1, kGrainSize / work),
-               [&](int64_t begin, int64_t end) {
-                 for (int64_t task = begin; task < end; ++task) {
+               [&](int64_t begin, int64_t end) HWY_ATTR {
+                 while (begin < end) {
                    char* out = iter.data(0);
                    const char* in = iter.data(1);
-                   int64_t place = task / strips;
+                   int64_t place = begin / strips;
+                   const int64_t first = begin % strips * strip;
+                   const int64_t last = std::min(rows, first + (end - begin) * strip);
+                   begin = std::min(end, (place + 1) * strips);
                    for (int i = 1; i < iter.ndim(); ++i) {
                      if (i == dim) continue;
                      out += place % iter.shape()[i] * out_strides[i];
                      in += place % iter.shape()[i] * in_strides[i];
                      place /= iter.shape()[i];
                    }
-                   const int64_t first = task % strips * strip;
-                   const int64_t last = std::min(rows, first + strip);
+                   out += first * of.out_step;
+                   in += first * of.in_element;
                    if (!interleaves) {
-                     copy_transposed<T>(out, in, first, last, columns, out_strides[dim], in_strides[0]);
+                     copy_transposed<T>(out, in, last - first, of);
                      continue;
                    }
                    const T* sources[kMostInterleaved];
                    for (int64_t k = 0; k < columns; ++k) {
-                     sources[k] = reinterpret_cast<const T*>(in + k * in_strides[0]) + first;
+                     sources[k] = reinterpret_cast<const T*>(in + k * of.in_step);
                    }
-                   interleave_rows(reinterpret_cast<T*>(out) + first * columns, sources, columns, last - first);
+                   interleave_rows(reinterpret_cast<T*>(out), sources, columns, last - first);
                  }
+                 if (of.streams) hwy::FlushStream();
                });
 }
 
@@ -324,10 +379,15 @@ void copy_bits(TensorIterator& iter) {
   const IntArrayRef in_strides = iter.strides(1);
   constexpr int64_t kFewRows = 8;  // of results, which are collected one after the other
   if (iter.numel() == 0) return;
-  for (int dim = 1; dim < iter.ndim() && out_strides[0] == size && in_strides[0] != size; ++dim) {
-    const bool repeats = in_strides[0] == 0 && iter.shape()[0] > kMostInterleaved;
-    if (in_strides[dim] == size && iter.shape()[dim] >= kFewRows && !repeats) return copy_matrices<T>(iter, dim);
+  int nearest = 0;  // the dimension along which the input's neighbours lie, if results collect them from afar
+  const bool repeats = iter.ndim() > 0 && in_strides[0] == 0 && iter.shape()[0] > kMostInterleaved;
+  for (int dim = 1; dim < iter.ndim() && out_strides[0] == size && in_strides[0] != size && !repeats; ++dim) {
+    if (iter.shape()[dim] < kFewRows || in_strides[dim] == 0) continue;
+    const bool is_near = nearest != 0 || in_strides[0] == 0 ? in_strides[dim] == size
+                                                            : std::abs(in_strides[dim]) < std::abs(in_strides[0]);
+    if (is_near) nearest = dim;
   }
+  if (nearest != 0) return copy_matrices<T>(iter, nearest);
   constexpr int64_t kShortRow = 64;  // as for the iterator, which would lay them out first
   if (iter.ndim() >= 2 && iter.shape()[0] <= kShortRow) return copy_short_rows<T>(iter);
   iter.for_each(MoveLoop<T>());
@@ -354,31 +414,10 @@ void CopyImpl(TensorIterator& iter) {
   });
 }
 
-// Through a small buffer, as above, a few columns at a time.
-template <typename T>
-HWY_ATTR void transpose_columns(T* out, int64_t out_step, const T* in, int64_t in_step, int64_t rows, int64_t columns) {
-  constexpr int64_t kColumn = 128 / sizeof(T);  // elements that are moved at once, the most that a tile has
-  T buffer[kBlock * kColumn];
-  for (int64_t done = 0; done < columns; done += kBlock) {
-    const int64_t width = std::min(columns - done, kBlock);
-    for (int64_t first = 0; first < rows; first += kColumn) {
-      const int64_t height = std::min(rows - first, kColumn);
-      for (int64_t c = 0; c < width; ++c) {
-        const T* column = in + (done + c) * in_step + first;
-        if (height == kColumn) std::memcpy(buffer + c * kColumn, column, kColumn * sizeof(T));
-        else std::memcpy(buffer + c * kColumn, column, static_cast<size_t>(height) * sizeof(T));
-      }
-      transpose_block(out + first * out_step + done, out_step, buffer, kColumn, height, width);
-    }
-  }
-}
-
 void TransposeTile(char* out, int64_t out_step, const char* in, int64_t in_step, int64_t rows, int64_t columns,
                    int64_t size) {
   dispatch_word(static_cast<size_t>(size), [&](auto word) {
-    using Word = decltype(word);
-    transpose_columns(reinterpret_cast<Word*>(out), out_step / size, reinterpret_cast<const Word*>(in), in_step / size,
-                      rows, columns);
+    copy_transposed<decltype(word)>(out, in, rows, {out_step, in_step, size, columns});
   });
 }
 

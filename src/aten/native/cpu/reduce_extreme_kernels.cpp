@@ -8,8 +8,12 @@
 #include <aten/Dispatch.h>
 #include <aten/Kernels.h>
 #include <aten/Parallel.h>
+#include <aten/native/cpu/ElementBits.h>
+#include <aten/native/cpu/FusedKernels.h>
 #include <aten/native/cpu/Reduce-inl.h>
 #include <aten/native/cpu/ReduceOps-inl.h>
+
+#include <cstring>
 
 HWY_BEFORE_NAMESPACE();
 namespace at::native::cpu {
@@ -27,6 +31,41 @@ void extreme_reduce(TensorIterator& iter, const char* name) {
 
 void amax_reduce(TensorIterator& iter) { extreme_reduce<Maximum>(iter, "max_values_cpu"); }
 void amin_reduce(TensorIterator& iter) { extreme_reduce<Minimum>(iter, "min_values_cpu"); }
+
+// The least of some integers, then the greatest.
+template <typename T>
+HWY_ATTR void find_both(void* both, const void* numbers, int64_t count) {
+  const auto* const from = static_cast<const T*>(numbers);
+  const hn::ScalableTag<T> d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  T least = from[0];
+  T greatest = from[0];
+  int64_t i = 0;
+  if (count >= 2 * lanes) {
+    auto lower = hn::Set(d, least), upper = lower, other_lower = lower, other_upper = lower;
+    for (; i + 2 * lanes <= count; i += 2 * lanes) {
+      const auto values = hn::LoadU(d, from + i), others = hn::LoadU(d, from + i + lanes);
+      lower = hn::Min(lower, values);
+      upper = hn::Max(upper, values);
+      other_lower = hn::Min(other_lower, others);
+      other_upper = hn::Max(other_upper, others);
+    }
+    least = combine_lanes<Minimum<T>, T>(d, hn::Min(lower, other_lower));
+    greatest = combine_lanes<Maximum<T>, T>(d, hn::Max(upper, other_upper));
+  }
+#pragma GCC unroll 1
+  for (; i < count; ++i) {
+    least = Minimum<T>::combine(least, from[i]);
+    greatest = Maximum<T>::combine(greatest, from[i]);
+  }
+  static_cast<T*>(both)[0] = least;
+  static_cast<T*>(both)[1] = greatest;
+}
+using FindBoth = void (*)(void* both, const void* numbers, int64_t count);
+FindBoth FindBothOf(ScalarType dtype) {
+  return dispatch_integral_types(bool_as_byte(dtype), "aminmax",
+                                 [](auto type) -> FindBoth { return &find_both<typename decltype(type)::type>; });
+}
 
 // As amax and amin of bool, but that nothing is known of nothing: any is 0, all is 1.
 struct All : Minimum<uint8_t> {
@@ -46,6 +85,26 @@ HWY_EXPORT(amax_reduce);
 HWY_EXPORT(amin_reduce);
 HWY_EXPORT(any_reduce);
 HWY_EXPORT(all_reduce);
+
+HWY_EXPORT(FindBothOf);
+void find_both_extremes(const Tensor& least, const Tensor& greatest, const Tensor& self) {
+  const auto find_both = HWY_DYNAMIC_DISPATCH(FindBothOf)(self.dtype());
+  const auto size = static_cast<int64_t>(self.element_size());
+  const int64_t count = self.numel();
+  const int64_t parts = (count + kGrainSize - 1) / kGrainSize;
+  std::vector<uint64_t> found(static_cast<size_t>(2 * parts + 1));  // of at most eight bytes each
+  char* const pairs = reinterpret_cast<char*>(found.data());
+  const char* const numbers = static_cast<const char*>(self.data_ptr());
+  parallel_for(0, parts, 1, [&](int64_t first, int64_t last) {
+    for (int64_t part = first; part < last; ++part) {
+      const int64_t begin = part * kGrainSize;
+      find_both(pairs + 2 * part * size, numbers + begin * size, std::min(kGrainSize, count - begin));
+    }
+  });
+  find_both(pairs, pairs, 2 * parts);
+  std::memcpy(least.data_ptr(), pairs, static_cast<size_t>(size));
+  std::memcpy(greatest.data_ptr(), pairs + size, static_cast<size_t>(size));
+}
 
 void amax_kernel(TensorIterator& iter) { HWY_DYNAMIC_DISPATCH(amax_reduce)(iter); }
 void amin_kernel(TensorIterator& iter) { HWY_DYNAMIC_DISPATCH(amin_reduce)(iter); }

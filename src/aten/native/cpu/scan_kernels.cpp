@@ -32,8 +32,9 @@ void for_each_tile_of_rows(const Tensor& out, const Tensor& self, const Extents&
   const int64_t size = extents.size;
   const int64_t together = std::max(kRowsTogether, kAtOnce / size);
   parallel_for(0, extents.outer, std::max<int64_t>(1, kGrainSize / 8 / size), [&](int64_t first, int64_t last) {
-    ConvertedElements<T> values(self, together * size);
-    ConvertedElements<T> results(out, together * size);
+    const int64_t most = std::min(together, last - first) * size;
+    ConvertedElements<T> values(self, most);
+    ConvertedElements<T> results(out, most);
     for (int64_t row = first; row < last; row += together) {
       const int64_t count = std::min(together, last - row);
       rows(results.start(row * size), values.read(row * size, count * size), row, count);

@@ -62,30 +62,29 @@ struct WideItem {
   }
 };
 
-// Sorts by one byte of the key after another, from the lowest; bytes that are the same in every key cost
-// nothing.
-template <typename Item>
-void radix_sort(std::vector<Item>& items, std::vector<Item>& buffer) {
+// Sorts by one byte of the key after another, from the lowest; bytes that are the same in every key cost nothing.
+// Returns where the sorted items are, in `items` or in `buffer`.
+NarrowItem* radix_sort(NarrowItem* items, NarrowItem* buffer, size_t size) {
   uint64_t all = ~uint64_t{0};
   uint64_t any = 0;
-  for (const Item& item : items) {
-    all &= item.key();
-    any |= item.key();
+  for (size_t i = 0; i < size; ++i) {
+    all &= items[i].key();
+    any |= items[i].key();
   }
-  buffer.resize(items.size());
-  for (int shift = 0; shift < 64; shift += 8) {
+  for (int shift = 0; shift < 32; shift += 8) {
     if (((all ^ any) >> shift & 0xff) == 0) continue;
     size_t places[256] = {};
-    for (const Item& item : items) ++places[item.key() >> shift & 0xff];
+    for (size_t i = 0; i < size; ++i) ++places[items[i].key() >> shift & 0xff];
     size_t place = 0;
     for (size_t& next : places) {
       const size_t count = next;
       next = place;
       place += count;
     }
-    for (const Item& item : items) buffer[places[item.key() >> shift & 0xff]++] = item;
-    items.swap(buffer);
+    for (size_t i = 0; i < size; ++i) buffer[places[items[i].key() >> shift & 0xff]++] = items[i];
+    std::swap(items, buffer);
   }
+  return items;
 }
 
 constexpr int64_t kRadixSize = 200;                // fewer elements are compared with each other
@@ -93,14 +92,30 @@ constexpr int64_t kByteRadixSize = 32;             // of one byte
 constexpr int64_t kSelectSize = 1000;              // fewer are compared to find one of them
 constexpr int64_t kNarrowSize = int64_t{1} << 32;  // positions that a narrow item holds
 
+// Narrow items in order, and memory for sorting them.
+struct SortedItems {
+  std::vector<NarrowItem> sorted;
+  std::vector<NarrowItem> spare;
+
+  // Some of them, which stay where they are, unless these are all: then they may change places with `spare`.
+  void sort_items(size_t begin, size_t end, size_t few) {
+    NarrowItem* const items = sorted.data() + begin;
+    if (end - begin < few) return std::sort(items, sorted.data() + end);
+    spare.resize(sorted.size());
+    NarrowItem* const found = radix_sort(items, spare.data() + begin, end - begin);
+    if (found == items) return;
+    if (end - begin == sorted.size()) sorted.swap(spare);
+    else std::copy_n(found, end - begin, items);
+  }
+};
+
 // Memory that the rows of one thread share.
 template <typename T>
-struct SortBuffers {
+struct SortBuffers : SortedItems {
   using Key = decltype(sort_key(T()));
   using Item = std::conditional_t<sizeof(Key) == 4, NarrowItem, WideItem>;
   static constexpr int kDigitBits = 11;
   std::vector<Item> items;
-  std::vector<Item> spare;
   std::vector<Key> keys;
 
   // Elements are `stride` apart. Equal keys keep their order, because items are ordered by index too.
@@ -108,6 +123,34 @@ struct SortBuffers {
     const Key flip = descending ? static_cast<Key>(~Key{0}) : Key{0};
     items.resize(static_cast<size_t>(size));
     for (int64_t i = 0; i < size; ++i) items[i] = Item(static_cast<Key>(sort_key(row[i * stride]) ^ flip), i);
+  }
+  // All in order, in `sorted`: by the 32 highest bits of those in which keys differ, then those of one kind by what is
+  // below.
+  void sort(const T* row, int64_t size, int64_t stride, bool descending) {
+    const Key flip = descending ? static_cast<Key>(~Key{0}) : Key{0};
+    const auto key_of = [&](int64_t i) { return static_cast<Key>(sort_key(row[i * stride]) ^ flip); };
+    uint64_t varied = 0;
+    int shift = 0;
+    if constexpr (sizeof(Key) == 8) {
+      const Key first = size > 0 ? key_of(0) : 0;
+      for (int64_t i = 0; i < size; ++i) varied |= key_of(i) ^ first;
+      while (varied >> shift > 0xffffffffu) ++shift;
+    }
+    sorted.resize(static_cast<size_t>(size));
+    for (int64_t i = 0; i < size; ++i) sorted[static_cast<size_t>(i)] = NarrowItem(key_of(i) >> shift, i);
+    constexpr size_t kFew = sizeof(T) == 1 ? kByteRadixSize : kRadixSize;
+    sort_items(0, sorted.size(), kFew);
+    const uint64_t below = (uint64_t{1} << shift) - 1;
+    if ((varied & below) == 0) return;
+    for (size_t begin = 0, end = 0; begin < sorted.size(); begin = end) {
+      for (++end; end < sorted.size() && sorted[end].key() == sorted[begin].key();) ++end;
+      if (end - begin == 1) continue;
+      for (size_t i = begin; i < end; ++i) {
+        const int64_t index = sorted[i].index();
+        sorted[i] = NarrowItem(key_of(index) & below, index);
+      }
+      sort_items(begin, end, kFew);
+    }
   }
   // The first `count` in order, as std::partial_sort leaves them: a heap of them stands, and what is before its last
   // one takes that one's place. Most elements are not, which a block of neighbours shows at once.
@@ -135,9 +178,25 @@ struct SortBuffers {
     }
     std::sort_heap(begin, begin + count, is_before);
   }
+  C10_NOINLINE const std::vector<Item>& only(Item item) {
+    items.assign(1, item);
+    return items;
+  }
+  // Where the first NaN of a row is, or its size.
+  static int64_t find_nan(const T* row, int64_t size, int64_t stride) {
+    constexpr int64_t kBlock = 32;
+    if (!std::is_floating_point_v<T> && !c10::is_reduced_floating_v<T>) return size;
+    int64_t i = 0;
+    for (int found = 0; stride == 1 && i + kBlock <= size; i += kBlock) {
+      for (int64_t j = i; j < i + kBlock; ++j) found |= row[j] != row[j];
+      if (found != 0) break;
+    }
+    while (i < size && row[i * stride] == row[i * stride]) ++i;
+    return i;
+  }
   // The item that would stand at `place` in order. Of many elements those are kept whose leading bits are the ones
   // that it must have, by their counts, until few are left.
-  Item select_one(const T* row, int64_t size, int64_t stride, int64_t place) {
+  C10_NOINLINE Item select_one(const T* row, int64_t size, int64_t stride, int64_t place) {
     if (size < kSelectSize) {
       load(row, size, stride, /*descending=*/false);
     } else {
@@ -201,11 +260,12 @@ struct SortBuffers {
     for (int i = 0; i < 32; ++i) found |= !(block[i] >= last);
     return found != 0;
   }
-  void store(T* values, int64_t* indices, const T* row, int64_t count, int64_t stride_in,
-             int64_t stride_out) const {
+  template <typename AnyItem>
+  static void store(const std::vector<AnyItem>& chosen, T* values, int64_t* indices, const T* row, int64_t count,
+                    int64_t stride) {
     for (int64_t i = 0; i < count; ++i) {
-      indices[i * stride_out] = items[i].index();
-      values[i * stride_out] = row[items[i].index() * stride_in];
+      indices[i * stride] = chosen[static_cast<size_t>(i)].index();
+      values[i * stride] = row[chosen[static_cast<size_t>(i)].index() * stride];
     }
   }
 };
@@ -214,7 +274,7 @@ struct SortBuffers {
 
 namespace {
 
-// order(buffers, row, size, stride) puts the first elements of each row's items in place.
+// order(buffers, row, size, stride) returns the first items of each row, in their order.
 template <typename Order>
 void for_each_sorted_row(const Tensor& values, const Tensor& indices, const Tensor& self, int64_t dim, Order&& order) {
   const Tensor dense = at::detail::to_contiguous(self);
@@ -235,8 +295,8 @@ void for_each_sorted_row(const Tensor& values, const Tensor& indices, const Tens
         const int64_t inner = row % extents.inner;
         const scalar_t* data = from + outer * extents.size * extents.inner + inner;
         const int64_t target = outer * count * extents.inner + inner;
-        order(buffers, data, extents.size, extents.inner);
-        buffers.store(sorted + target, places + target, data, count, extents.inner, extents.inner);
+        buffers.store(order(buffers, data, extents.size, extents.inner), sorted + target, places + target, data, count,
+                      extents.inner);
       }
     });
   });
@@ -246,51 +306,48 @@ void for_each_sorted_row(const Tensor& values, const Tensor& indices, const Tens
 
 void sort_kernel(const Tensor& values, const Tensor& indices, const Tensor& self, int64_t dim,
                  bool descending) {
-  for_each_sorted_row(values, indices, self, dim, [&](auto& buffers, const auto* row, int64_t size, int64_t stride) {
-    buffers.load(row, size, stride, descending);
-    if (size < (sizeof(*row) == 1 ? kByteRadixSize : kRadixSize)) {
-      std::sort(buffers.items.begin(), buffers.items.end());
-    } else {
-      radix_sort(buffers.items, buffers.spare);
-    }
-  });
+  const auto sort = [=](auto& buffers, const auto* row, int64_t size, int64_t stride) -> const auto& {
+    buffers.sort(row, size, stride, descending);
+    return buffers.sorted;
+  };
+  for_each_sorted_row(values, indices, self, dim, sort);
 }
 
 // The lower one of the two in the middle; the first NaN of a row that has one.
 void median_kernel(const Tensor& values, const Tensor& indices, const Tensor& self, int64_t dim) {
-  for_each_sorted_row(values, indices, self, dim, [](auto& buffers, const auto* row, int64_t size, int64_t stride) {
-    int64_t first_nan = 0;
-    while (first_nan < size && row[first_nan * stride] == row[first_nan * stride]) ++first_nan;
-    if (first_nan < size) {
-      buffers.items.assign(1, {0, first_nan});
-    } else {
-      buffers.items.assign(1, buffers.select_one(row, size, stride, (size - 1) / 2));
-    }
-  });
+  const auto select = [](auto& buffers, const auto* row, int64_t size, int64_t stride) -> const auto& {
+    const int64_t first_nan = buffers.find_nan(row, size, stride);
+    const bool has_nan = first_nan < size;
+    return buffers.only(has_nan ? typename std::decay_t<decltype(buffers)>::Item(0, first_nan)
+                                : buffers.select_one(row, size, stride, (size - 1) / 2));
+  };
+  for_each_sorted_row(values, indices, self, dim, select);
 }
 
 void find_nanmedian(const Tensor& values, const Tensor& indices, const Tensor& self, int64_t dim) {
-  for_each_sorted_row(values, indices, self, dim, [](auto& buffers, const auto* row, int64_t size, int64_t stride) {
+  const auto select = [](auto& buffers, const auto* row, int64_t size, int64_t stride) -> const auto& {
     int64_t numbers = 0;
     for (int64_t i = 0; i < size; ++i) numbers += row[i * stride] == row[i * stride];
-    buffers.items.assign(1, buffers.select_one(row, size, stride, std::max<int64_t>(0, (numbers - 1) / 2)));
-  });
+    return buffers.only(buffers.select_one(row, size, stride, std::max<int64_t>(0, (numbers - 1) / 2)));
+  };
+  for_each_sorted_row(values, indices, self, dim, select);
 }
 
 void select_in_order(const Tensor& values, const Tensor& indices, const Tensor& self, int64_t dim, int64_t place) {
-  for_each_sorted_row(values, indices, self, dim, [&](auto& buffers, const auto* row, int64_t size, int64_t stride) {
-    buffers.items.assign(1, buffers.select_one(row, size, stride, place));
-  });
+  const auto select = [=](auto& buffers, const auto* row, int64_t size, int64_t stride) -> const auto& {
+    return buffers.only(buffers.select_one(row, size, stride, place));
+  };
+  for_each_sorted_row(values, indices, self, dim, select);
 }
 
 void topk_kernel(const Tensor& values, const Tensor& indices, const Tensor& self, int64_t dim, bool largest,
                  bool sorted) {
   const int64_t count = values.sizes()[dim];
-  for_each_sorted_row(values, indices, self, dim, [&](auto& buffers, const auto* row, int64_t size, int64_t stride) {
+  const auto select = [=](auto& buffers, const auto* row, int64_t size, int64_t stride) -> const auto& {
     // Of equal elements those are found that PyTorch finds, by the same steps: the numbers alone are compared.
     const auto is_before = [](const auto& a, const auto& b) { return a.key() < b.key(); };
     auto& items = buffers.items;
-    if (count == 0) return;
+    if (count == 0) return items;
     if (count * 64 <= size) {
       buffers.select_few(row, size, stride, largest, count, is_before);
     } else {
@@ -298,7 +355,9 @@ void topk_kernel(const Tensor& values, const Tensor& indices, const Tensor& self
       std::nth_element(items.begin(), items.begin() + count - 1, items.end(), is_before);
       if (sorted) std::sort(items.begin(), items.begin() + count - 1, is_before);
     }
-  });
+    return items;
+  };
+  for_each_sorted_row(values, indices, self, dim, select);
 }
 
 }  // namespace at::native::cpu

@@ -21,6 +21,8 @@ bool is_nan(T value) {
   return value != value;
 }
 
+constexpr int kSearches = 8;  // at once
+
 }  // namespace
 
 void mode_kernel(const Tensor& values, const Tensor& indices, const Tensor& self, int64_t dim) {
@@ -66,6 +68,40 @@ void mode_kernel(const Tensor& values, const Tensor& indices, const Tensor& self
   });
 }
 
+namespace {
+
+// How many elements of a row are before a value: is_before(element, value) is true of these alone. A search waits for
+// each element that it looks at, so several go together; none has a branch, which would often be foreseen wrongly.
+template <typename T, typename IsBefore>
+void count_before(int64_t* counts, const T* const* rows, int64_t size, const T* values, const IsBefore& is_before) {
+  const T* from[kSearches];
+  std::copy_n(rows, kSearches, from);
+  for (int64_t left = size; left > 1; left -= left / 2) {
+    const int64_t half = left / 2;
+#pragma GCC unroll 8
+    for (int k = 0; k < kSearches; ++k) from[k] += -int64_t{is_before(from[k][half - 1], values[k])} & half;
+  }
+  for (int k = 0; k < kSearches; ++k) counts[k] = from[k] - rows[k] + is_before(*from[k], values[k]);
+}
+
+// The same of one value, of a row in the order of `order`. NaN come after all numbers.
+template <typename T>
+int64_t search_row(const T* row, const int64_t* order, int64_t size, T value, bool right) {
+  int64_t low = 0;
+  int64_t high = size;
+  while (low < high) {
+    const int64_t middle = low + (high - low) / 2;
+    const T boundary = row[order ? order[middle] : middle];
+    const bool before = right ? !(boundary > value) && !(is_nan(boundary) && !is_nan(value))
+                              : boundary < value || (is_nan(value) && !is_nan(boundary));
+    if (before) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+}  // namespace
+
 void searchsorted_kernel(const Tensor& out, const Tensor& boundaries, const Tensor& self, const Tensor& sorter,
                          bool right) {
   const int64_t size = boundaries.sizes().back();
@@ -76,22 +112,29 @@ void searchsorted_kernel(const Tensor& out, const Tensor& boundaries, const Tens
     using scalar_t = typename decltype(type)::type;
     const scalar_t* sorted = boundaries.data_ptr<scalar_t>();
     const scalar_t* values = self.data_ptr<scalar_t>();
+    const auto first_of_row = [&](int64_t i) { return boundaries.dim() == 1 ? 0 : i / row_length * size; };
     parallel_for(0, self.numel(), kGrainSize / 16, [&](int64_t first, int64_t last) {
-      for (int64_t i = first; i < last; ++i) {
-        const int64_t row = boundaries.dim() == 1 ? 0 : i / row_length * size;
-        const scalar_t value = values[i];
-        int64_t low = 0;
-        int64_t high = size;
-        while (low < high) {
-          const int64_t middle = low + (high - low) / 2;
-          const scalar_t boundary = sorted[row + (order ? order[row + middle] : middle)];
-          // NaN come after all numbers.
-          const bool before = right ? !(boundary > value) && !(is_nan(boundary) && !is_nan(value))
-                                    : boundary < value || (is_nan(value) && !is_nan(boundary));
-          if (before) low = middle + 1;
-          else high = middle;
+      int64_t i = first;
+      // float16 and bfloat16 are rare, and would be code for conversions.
+      constexpr bool kTogether = !c10::is_reduced_floating_v<scalar_t>;
+      for (; kTogether && i + kSearches <= last && order == nullptr && size > 0; i += kSearches) {
+        const scalar_t* rows[kSearches];
+        bool has_nan = false;
+        for (int k = 0; k < kSearches; ++k) {
+          rows[k] = sorted + first_of_row(i + k);
+          has_nan |= is_nan(values[i + k]);
         }
-        to[i] = low;
+        if (has_nan) {
+          for (int k = 0; k < kSearches; ++k) to[i + k] = search_row(rows[k], order, size, values[i + k], right);
+        } else if (right) {
+          count_before(to + i, rows, size, values + i, std::less_equal<>());
+        } else {
+          count_before(to + i, rows, size, values + i, std::less<>());
+        }
+      }
+      for (; i < last; ++i) {
+        const int64_t row = first_of_row(i);
+        to[i] = search_row(sorted + row, order ? order + row : nullptr, size, values[i], right);
       }
     });
   });
