@@ -588,7 +588,7 @@ HWY_ATTR void reduce(const ReducePlan& plan) {
     if (is_matrix && plan.count < kShortRow && plan.kept_strides[0] == plan.count * item)
       return reduce_short_rows<Op, T>(plan);
     reduce_rows<Op, T>(plan);
-  } else if (plan.count > 1 && plan.outputs > 1 && plan.kept_strides[0] == item) {
+  } else if (plan.count > 0 && plan.outputs > 1 && plan.kept_strides[0] == item) {
     const int64_t columns = plan.kept_sizes[0];
     if (2 * columns <= kNarrow && plan.count >= kNarrow && plan.reduced_sizes.size() == 1 &&
         plan.reduced_strides[0] == columns * item) {
@@ -596,8 +596,8 @@ HWY_ATTR void reduce(const ReducePlan& plan) {
     } else {
       reduce_columns<Op, T>(plan);
     }
-  } else if (plan.count > 1 && plan.outputs > 1 && plan.kept_sizes[0] >= 16 &&
-             std::abs(plan.kept_strides[0]) < std::abs(plan.reduced_strides[0])) {
+  } else if (plan.count > 0 && plan.outputs > 1 && plan.kept_sizes[0] >= 16 &&
+             (plan.count == 1 || std::abs(plan.kept_strides[0]) < std::abs(plan.reduced_strides[0]))) {
     reduce_columns<Op, T>(plan);
   } else {
     reduce_strided<Op, T>(plan);
