@@ -25,17 +25,20 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// `result`, but in lanes where `x` is outside [low, high] (NaN is) what `scalar` says.
+// `result`, but in lanes where `x` is outside [low, high] what `scalar` says; NaN stays.
 template <typename D, typename V, typename T = hn::TFromD<D>, typename Scalar>
 HWY_INLINE HWY_ATTR V patch_outside(D d, V x, V result, T low, T high, Scalar scalar) {
-  const auto inside = hn::And(hn::Ge(x, hn::Set(d, low)), hn::Le(x, hn::Set(d, high)));
-  if (HWY_LIKELY(hn::AllTrue(d, inside))) return result;
+  const auto is_inside = hn::And(hn::Ge(x, hn::Set(d, low)), hn::Le(x, hn::Set(d, high)));
+  if (HWY_LIKELY(hn::AllTrue(d, is_inside))) return result;
+  const auto is_number = hn::Eq(x, x);
+  result = hn::IfThenElse(is_number, result, x);
+  if (hn::AllTrue(d, hn::Or(is_inside, hn::Not(is_number)))) return result;
   HWY_ALIGN T inputs[hn::MaxLanes(d)];
   HWY_ALIGN T results[hn::MaxLanes(d)];
   hn::Store(x, d, inputs);
   hn::Store(result, d, results);
   for (size_t i = 0; i < hn::Lanes(d); ++i) {
-    if (!(inputs[i] >= low && inputs[i] <= high)) results[i] = scalar(inputs[i]);
+    if (inputs[i] < low || inputs[i] > high) results[i] = scalar(inputs[i]);
   }
   return hn::Load(d, results);
 }
