@@ -88,7 +88,12 @@ std::tuple<Tensor, Tensor> extreme_along(const Table& kernels, const Tensor& sel
   if (self.dim() > 0) shape[dim] = 1;
   Tensor values = with_values ? at::detail::empty(shape, self.dtype(), self.device()) : Tensor();
   Tensor indices = at::detail::empty(shape, kLong, self.device());
-  if (indices.numel() > 0) run_kernel_in_float32(kernels, self.device(), values, indices, self, dim);
+  if (self.dim() > 0 && self.sizes()[dim] == 1) {  // there is one element to choose from
+    if (with_values) at::detail::copy_into(values, self);
+    indices = at::zeros(shape, indices.options());
+  } else if (indices.numel() > 0) {
+    run_kernel_in_float32(kernels, self.device(), values, indices, self, dim);
+  }
   if (!keepdim) {
     if (with_values) values = native::squeeze_dim(values, dim);
     indices = native::squeeze_dim(indices, dim);

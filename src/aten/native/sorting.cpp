@@ -11,12 +11,17 @@
 
 namespace at::native {
 
+namespace {
+// Whether there is no more than one element to choose from along `dim`.
+bool has_one_place(const Tensor& self, int64_t dim) { return self.dim() == 0 || self.sizes()[dim] == 1; }
+}  // namespace
+
 std::tuple<Tensor, Tensor> sort(const Tensor& self, int64_t dim, bool descending) {
   TORCH_CHECK(!self.is_complex(), " Sort does not support complex dtypes on CPU");
   dim = wrap_dim(dim, self.dim());
   Tensor values = at::detail::empty(self.sizes(), self.dtype(), self.device());
   Tensor indices = at::detail::empty(self.sizes(), kLong, self.device());
-  if (self.dim() == 0) {
+  if (has_one_place(self, dim)) {
     at::detail::copy_into(values, self);
     indices = at::zeros(self.sizes(), indices.options());
   } else if (self.numel() > 0) {
@@ -71,9 +76,9 @@ std::tuple<Tensor, Tensor> median_dim(const Tensor& self, int64_t dim, bool keep
   if (self.dim() > 0) shape[dim] = 1;
   Tensor values = at::detail::empty(shape, self.dtype(), self.device());
   Tensor indices = at::detail::empty(shape, kLong, self.device());
-  if (self.dim() == 0) {
+  if (has_one_place(self, dim)) {
     at::detail::copy_into(values, self);
-    indices = at::zeros({}, indices.options());
+    indices = at::zeros(shape, indices.options());
   } else if (values.numel() > 0 && self.is_cpu()) {
     run_kernel(median_kernels, self.device(), values, indices, self, dim);
   } else if (values.numel() > 0) {
@@ -96,7 +101,7 @@ std::tuple<Tensor, Tensor> topk(const Tensor& self, int64_t k, int64_t dim, bool
   if (self.dim() > 0) shape[dim] = k;
   const Tensor values = at::detail::empty(shape, self.dtype(), self.device());
   const Tensor indices = at::zeros(shape, TensorOptions(kLong).device(self.device()));
-  if (self.dim() == 0) {
+  if (has_one_place(self, dim)) {
     if (k == 1) at::detail::copy_into(values, self);
   } else if (values.numel() > 0) {
     run_kernel(topk_kernels, self.device(), values, indices, self, dim, largest, sorted);

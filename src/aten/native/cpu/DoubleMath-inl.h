@@ -123,7 +123,7 @@ HWY_INLINE HWY_ATTR V positive_power(D d, V base, V exponent) {
   return power.scale(d, power.one_and_rest(d));
 }
 
-// base^exponent for every pair: what has rules of its own is asked of the C library.
+// base^exponent for every pair.
 struct PowerOfDoubles {
   template <typename D, typename V>
   HWY_INLINE HWY_ATTR V operator()(D d, V base, V exponent) const {
@@ -131,27 +131,9 @@ struct PowerOfDoubles {
     const V infinity = hn::Set(d, std::numeric_limits<double>::infinity());
     const auto plain = hn::And(hn::And(hn::Gt(magnitude, hn::Zero(d)), hn::Lt(magnitude, infinity)),
                                hn::Lt(hn::Abs(exponent), infinity));
-    V result =
+    const V power =
         positive_power(d, hn::IfThenElse(plain, magnitude, hn::Set(d, 1.0)), hn::IfThenElseZero(plain, exponent));
-    // A negative base has powers for whole exponents only, negative ones for odd exponents.
-    const auto negative = hn::Lt(base, hn::Zero(d));
-    const auto whole = hn::Eq(hn::Round(exponent), exponent);
-    const V half = hn::Mul(exponent, hn::Set(d, 0.5));
-    const auto odd = hn::AndNot(hn::Eq(hn::Round(half), half), whole);
-    result = hn::IfThenElse(hn::And(negative, odd), hn::Neg(result), result);
-    result = hn::IfThenElse(hn::AndNot(whole, negative), hn::Set(d, std::numeric_limits<double>::quiet_NaN()), result);
-    if (HWY_LIKELY(hn::AllTrue(d, plain))) return result;
-    HWY_ALIGN double bases[hn::MaxLanes(d)];
-    HWY_ALIGN double exponents[hn::MaxLanes(d)];
-    HWY_ALIGN double results[hn::MaxLanes(d)];
-    hn::Store(base, d, bases);
-    hn::Store(exponent, d, exponents);
-    hn::Store(result, d, results);
-    for (size_t i = 0; i < hn::Lanes(d); ++i) {
-      const bool computed = bases[i] != 0 && std::isfinite(bases[i]) && std::isfinite(exponents[i]);
-      if (!computed) results[i] = std::pow(bases[i], exponents[i]);
-    }
-    return hn::Load(d, results);
+    return signed_power(d, base, exponent, power, plain);
   }
 };
 

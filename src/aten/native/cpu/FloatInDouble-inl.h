@@ -266,7 +266,7 @@ HWY_INLINE HWY_ATTR V wide_power(D d, V base, V exponent) {
   return hn::DemoteTo(d, short_exp(wide, bounded_exponent(wide, product)));
 }
 
-// base^exponent for float32, at most 1 ulp off; zeros, infinities and NaN as the C library has them.
+// base^exponent for float32, at most 1 ulp off.
 template <typename D, typename V>
 HWY_INLINE HWY_ATTR V pow_vector(D d, V base, V exponent) {
   const hn::Half<D> half;
@@ -278,27 +278,7 @@ HWY_INLINE HWY_ATTR V pow_vector(D d, V base, V exponent) {
   const V power = hn::IfThenElseZero(plain, exponent);
   const auto low = wide_power(half, hn::LowerHalf(half, safe), hn::LowerHalf(half, power));
   const auto high = wide_power(half, hn::UpperHalf(half, safe), hn::UpperHalf(half, power));
-  V result = hn::Combine(d, high, low);
-  // A negative base has powers for whole exponents only, negative ones for odd exponents.
-  const auto negative = hn::Lt(base, hn::Zero(d));
-  const V halved = hn::Mul(exponent, hn::Set(d, 0.5f));
-  const auto whole = hn::Eq(hn::Round(exponent), exponent);
-  const auto even = hn::Eq(hn::Round(halved), halved);
-  result = hn::IfThenElse(hn::AndNot(even, hn::And(negative, whole)), hn::Neg(result), result);
-  result = hn::IfThenElse(hn::AndNot(whole, negative), hn::Set(d, std::numeric_limits<float>::quiet_NaN()), result);
-  if (HWY_LIKELY(hn::AllTrue(d, plain))) return result;
-  HWY_ALIGN float bases[hn::MaxLanes(d)];
-  HWY_ALIGN float exponents[hn::MaxLanes(d)];
-  HWY_ALIGN float results[hn::MaxLanes(d)];
-  hn::Store(base, d, bases);
-  hn::Store(exponent, d, exponents);
-  hn::Store(result, d, results);
-  for (size_t i = 0; i < hn::Lanes(d); ++i) {
-    const float size = std::abs(bases[i]);
-    const bool computed = size > 0 && size <= std::numeric_limits<float>::max() && std::isfinite(exponents[i]);
-    if (!computed) results[i] = std::pow(bases[i], exponents[i]);
-  }
-  return hn::Load(d, results);
+  return signed_power(d, base, exponent, hn::Combine(d, high, low), plain);
 }
 
 #endif  // HWY_SCALAR

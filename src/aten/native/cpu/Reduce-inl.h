@@ -69,7 +69,7 @@ T finish(const ReducePlan& plan, T total) {
 }
 
 template <typename T>
-HWY_ATTR void finish_all(const ReducePlan& plan, const T* totals, int64_t count, char* out, int64_t step) {
+HWY_NOINLINE HWY_ATTR void finish_all(const ReducePlan& plan, const T* totals, int64_t count, char* out, int64_t step) {
   if (step != sizeof(T) || c10::is_complex_v<T>) {
     for (int64_t i = 0; i < count; ++i) *reinterpret_cast<T*>(out + i * step) = finish(plan, totals[i]);
     return;
@@ -329,7 +329,7 @@ HWY_ATTR void reduce_rows(const ReducePlan& plan) {
 // into[i] = combine(into[i], each of from[..][i] in turn), with the sums in registers; where `apart` the rows are
 // combined with each other first.
 template <typename Op, typename T, typename From>
-HWY_ATTR void combine_rows(T* HWY_RESTRICT into, const From* const* from, int64_t rows, int64_t columns, bool apart) {
+HWY_NOINLINE HWY_ATTR void combine_rows(T* HWY_RESTRICT into, const From* const* from, int64_t rows, int64_t columns, bool apart) {
   int64_t i = 0;
   if constexpr (Op::kVectorised) {
     const hn::ScalableTag<Lane<T>> d;
@@ -506,23 +506,49 @@ HWY_ATTR void reduce_narrow_columns(const ReducePlan& plan) {
   finish_all(plan, sums.data(), columns, plan.out, plan.kept_out_strides[0]);
 }
 
-// The same for each of several groups of columns, as images are whose channels lie last.
-template <typename Op, typename T>
-HWY_ATTR void reduce_groups_of_columns(const ReducePlan& plan) {
+// The same for each of several groups of columns, as images are whose channels lie last. `combine` is combine_rows of an
+// operation, so that this stands once for all of them.
+template <typename T>
+HWY_ATTR void reduce_groups_of_columns(const ReducePlan& plan, T identity, bool apart,
+                                       void (*combine)(T*, const T* const*, int64_t, int64_t, bool)) {
   const int64_t columns = plan.kept_sizes[0];
   const int64_t groups = plan.outputs / columns;
-  if (groups == 1) return reduce_narrow_columns<Op, T>(plan);
-  parallel_for(0, groups, std::max<int64_t>(1, kGrainSize / (columns * plan.count)), [&](int64_t first, int64_t last) {
+  const int64_t size = columns * plan.count;
+  int64_t fold = 1;
+  while (2 * fold * columns <= kNarrow && 2 * fold <= plan.count) fold *= 2;
+  const int64_t width = columns * fold;
+  const int64_t block = std::min(kRowGroup, kRunBlock / width) * width;
+  const int64_t whole = size / width * width;
+  const int64_t section = std::min(whole, kRowGroup * block);
+  const auto add = [&](T* into, const T* from, int64_t count) { combine(into, &from, 1, count, /*apart=*/false); };
+  parallel_for(0, groups, std::max<int64_t>(1, kGrainSize / size), [&](int64_t first, int64_t last) HWY_ATTR {
+    Scratch<T, kNarrow> sums_of_all, sums_of_section;
+    Scratch<T, kRunBlock> buffer;
     for (int64_t i = first; i < last; ++i) {
       int64_t out_offset;
       int64_t in_offset;
       plan.kept_offsets(i, 1, out_offset, in_offset);
-      ReducePlan group(plan);
-      group.out += out_offset;
-      group.in += in_offset;
-      group.outputs = columns;
-      group.kept_sizes.resize(1);
-      reduce_narrow_columns<Op, T>(group);
+      const auto elements = elements_at<T>(plan, in_offset, plan.item);
+      T* const sums = sums_of_all;
+      T* const part = section == whole ? sums : static_cast<T*>(sums_of_section);
+      std::fill_n(sums, width, identity);
+      for (int64_t start = 0; start < whole; start += section) {
+        const int64_t end = std::min(whole, start + section);
+        if (part != sums) std::fill_n(part, width, identity);
+        for (int64_t done = start; done < end; done += block) {
+          const T* rows[kRowGroup];
+          const int64_t count = std::min(block, end - done) / width;
+          const T* data = elements.from_place(done).read(count * width, buffer);
+          for (int64_t row = 0; row < count; ++row) rows[row] = data + row * width;
+          combine(part, rows, count, width, apart);
+        }
+        if (part != sums) add(sums, part, width);
+      }
+      add(sums, elements.from_place(whole).read(size - whole, buffer), size - whole);
+      for (int64_t half = fold / 2; half > 0; half /= 2) {
+        add(sums, sums + half * columns, half * columns);
+      }
+      finish_all(plan, sums, columns, plan.out + out_offset, plan.kept_out_strides[0]);
     }
   });
 }
@@ -590,9 +616,12 @@ HWY_ATTR void reduce(const ReducePlan& plan) {
     reduce_rows<Op, T>(plan);
   } else if (plan.count > 0 && plan.outputs > 1 && plan.kept_strides[0] == item) {
     const int64_t columns = plan.kept_sizes[0];
-    if (2 * columns <= kNarrow && plan.count >= kNarrow && plan.reduced_sizes.size() == 1 &&
-        plan.reduced_strides[0] == columns * item) {
-      reduce_groups_of_columns<Op, T>(plan);
+    const bool is_dense = plan.reduced_sizes.size() == 1 && plan.reduced_strides[0] == columns * item;
+    const bool fills_vectors = columns * sizeof(T) % 64 == 0 && !plan.conversion && plan.map == ElementMap::none;
+    if (is_dense && columns == plan.outputs && 2 * columns <= kNarrow && plan.count >= kNarrow) {
+      reduce_narrow_columns<Op, T>(plan);
+    } else if (is_dense && 2 * columns <= kNarrow && plan.count >= (fills_vectors ? kNarrow : kRowGroup)) {
+      reduce_groups_of_columns<T>(plan, Op::identity(), !kIsOrderFree<Op, T>, &combine_rows<Op, T, T>);
     } else {
       reduce_columns<Op, T>(plan);
     }

@@ -75,7 +75,7 @@ struct Elements {
     return are_such && step == sizeof(Stored) ? reinterpret_cast<const Stored*>(from) : nullptr;
   }
 
-  HWY_ATTR const T* read(int64_t count, T* buffer) const {
+  HWY_NOINLINE HWY_ATTR const T* read(int64_t count, T* buffer) const {
     const T* found = buffer;
     if (conversion) (*conversion)(reinterpret_cast<char*>(buffer), sizeof(T), from, step, count);
     else found = collect(from, step, count, buffer);

@@ -25,17 +25,20 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// `result`, but in lanes where `x` is outside [low, high] (NaN is) what `scalar` says.
+// `result`, but in lanes where `x` is outside [low, high] what `scalar` says; NaN stays.
 template <typename D, typename V, typename T = hn::TFromD<D>, typename Scalar>
 HWY_INLINE HWY_ATTR V patch_outside(D d, V x, V result, T low, T high, Scalar scalar) {
-  const auto inside = hn::And(hn::Ge(x, hn::Set(d, low)), hn::Le(x, hn::Set(d, high)));
-  if (HWY_LIKELY(hn::AllTrue(d, inside))) return result;
+  const auto is_inside = hn::And(hn::Ge(x, hn::Set(d, low)), hn::Le(x, hn::Set(d, high)));
+  if (HWY_LIKELY(hn::AllTrue(d, is_inside))) return result;
+  const auto is_number = hn::Eq(x, x);
+  result = hn::IfThenElse(is_number, result, x);
+  if (hn::AllTrue(d, hn::Or(is_inside, hn::Not(is_number)))) return result;
   HWY_ALIGN T inputs[hn::MaxLanes(d)];
   HWY_ALIGN T results[hn::MaxLanes(d)];
   hn::Store(x, d, inputs);
   hn::Store(result, d, results);
   for (size_t i = 0; i < hn::Lanes(d); ++i) {
-    if (!(inputs[i] >= low && inputs[i] <= high)) results[i] = scalar(inputs[i]);
+    if (inputs[i] < low || inputs[i] > high) results[i] = scalar(inputs[i]);
   }
   return hn::Load(d, results);
 }
@@ -415,34 +418,89 @@ HWY_INLINE HWY_ATTR V erf_vector(D d, V x) {
   return hn::IfThenElse(hn::Eq(x, x), result, x);
 }
 
-// What fmod gives in the C library, exactly; `scalar` is asked where a quotient has more digits than T.
+// base^exponent from |base|^exponent, which is known where `is_plain`, where both numbers are finite and base is not 0.
+template <typename D, typename V, typename M>
+HWY_INLINE HWY_ATTR V signed_power(D d, V base, V exponent, V power, M is_plain) {
+  using T = hn::TFromD<D>;
+  // A negative base has powers for whole exponents only, negative ones for odd exponents.
+  const V nan = hn::Set(d, std::numeric_limits<T>::quiet_NaN());
+  const V zero = hn::Zero(d);
+  const V half = hn::Mul(exponent, hn::Set(d, T(0.5)));
+  const auto is_whole = hn::Eq(hn::Round(exponent), exponent);
+  const auto is_odd = hn::AndNot(hn::Eq(hn::Round(half), half), is_whole);
+  const auto sign = [&](V of) HWY_ATTR { return hn::IfThenElse(is_odd, hn::CopySign(of, base), of); };
+  const V result = hn::IfThenElse(hn::AndNot(is_whole, hn::Lt(base, zero)), nan, sign(power));
+  if (HWY_LIKELY(hn::AllTrue(d, is_plain))) return result;
+  const V one = hn::Set(d, T(1));
+  const V infinity = hn::Set(d, std::numeric_limits<T>::infinity());
+  const V magnitude = hn::Abs(base);
+  const auto grows = hn::Xor(hn::Gt(magnitude, one), hn::Lt(exponent, zero));
+  V edge = sign(hn::IfThenElseZero(grows, infinity));
+  edge = hn::IfThenElse(hn::And(hn::Eq(base, base), hn::Eq(exponent, exponent)), edge, nan);
+  const auto stays = hn::And(hn::Eq(magnitude, one), hn::Eq(hn::Abs(exponent), infinity));
+  const auto is_one = hn::Or(hn::Or(hn::Eq(base, one), hn::Eq(exponent, zero)), stays);
+  return hn::IfThenElse(is_plain, result, hn::IfThenElse(is_one, one, edge));
+}
+
+// a less the largest multiple of b in it, exactly; for a >= 0 and b > 0 with a quotient of no more digits than T has.
+template <typename D, typename V>
+HWY_INLINE HWY_ATTR V rest_of_quotient(D d, V a, V b, V quotient) {
+  const V one = hn::Set(d, hn::TFromD<D>(1));
+  // The quotient may be rounded to the next whole number; products are exact, so that the remainder's sign tells.
+  const V rest = hn::NegMulAdd(quotient, b, a);
+  quotient = hn::IfThenElse(hn::Lt(rest, hn::Zero(d)), hn::Sub(quotient, one), quotient);
+  quotient = hn::IfThenElse(hn::Ge(rest, b), hn::Add(quotient, one), quotient);
+  return hn::NegMulAdd(quotient, b, a);
+}
+// Any x >= 0 less the largest multiple of y in it, for normal y, exactly: multiples of y by powers of 2 are taken off
+// first, so that each quotient has few digits.
+template <typename D, typename V>
+HWY_NOINLINE HWY_ATTR V rest_of_large(D d, V x, V y) {
+  const hn::RebindToSigned<D> bits;
+  constexpr int kMantissaBits = sizeof(hn::TFromD<D>) == 4 ? 23 : 52;
+  const auto exponent = [&](V of) HWY_ATTR { return hn::ShiftRight<kMantissaBits>(hn::BitCast(bits, of)); };
+  for (;;) {
+    const auto digits = hn::Sub(exponent(x), exponent(y));
+    const auto beyond = hn::Max(hn::Sub(digits, hn::Set(bits, kMantissaBits - 1)), hn::Zero(bits));
+    const V multiple = hn::BitCast(d, hn::Add(hn::BitCast(bits, y), hn::ShiftLeft<kMantissaBits>(beyond)));
+    x = rest_of_quotient(d, x, multiple, hn::Trunc(hn::Div(x, multiple)));
+    if (hn::AllTrue(bits, hn::Eq(beyond, hn::Zero(bits)))) return x;
+  }
+}
+
+// What fmod gives in the C library, exactly.
 template <typename D, typename V>
 HWY_INLINE HWY_ATTR V fmod_vector(D d, V a, V b) {
   using T = hn::TFromD<D>;
-#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_SSE2
-  constexpr bool vectors = false;  // no fused products
-#else
-  constexpr bool vectors = true;
-#endif
+#if TORCH_FUSED_PRODUCTS
   const V x = hn::Abs(a);
   const V y = hn::Abs(b);
-  const V one = hn::Set(d, T(1));
-  V quotient = hn::Trunc(hn::Div(x, y));
+  const V zero = hn::Zero(d);
+  const V digits = hn::Set(d, T(sizeof(T) == 4 ? 0x1p23 : 0x1p52));
   const V largest = hn::Set(d, std::numeric_limits<T>::max());
-  const auto plain = hn::And(hn::And(hn::Gt(y, hn::Zero(d)), hn::Le(y, largest)),
-                             hn::Lt(quotient, hn::Set(d, T(sizeof(T) == 4 ? 8388608.0 : 4503599627370496.0))));
-  // The quotient may be rounded to the next whole number; products are exact, so that the remainder's sign tells.
-  V rest = hn::NegMulAdd(quotient, y, x);
-  quotient = hn::IfThenElse(hn::Lt(rest, hn::Zero(d)), hn::Sub(quotient, one), quotient);
-  quotient = hn::IfThenElse(hn::Ge(rest, y), hn::Add(quotient, one), quotient);
-  rest = hn::CopySign(hn::NegMulAdd(quotient, y, x), a);
-  if (vectors && HWY_LIKELY(hn::AllTrue(d, plain))) return rest;
+  const V quotient = hn::Trunc(hn::Div(x, y));
+  const auto is_divisor = hn::Gt(y, zero);
+  const auto is_plain = hn::And(hn::And(is_divisor, hn::Le(y, largest)), hn::Lt(quotient, digits));
+  const V rest = hn::CopySign(rest_of_quotient(d, x, y, quotient), a);
+  if (HWY_LIKELY(hn::AllTrue(d, is_plain))) return rest;
+  // An infinite divisor leaves what there is; infinite numbers have no rest, and nothing has one of 0 or NaN.
+  const auto has_rest = hn::And(hn::Le(x, largest), is_divisor);
+  const auto is_large = hn::AndNot(is_plain, hn::And(has_rest, hn::Le(y, largest)));
+  const V divisor = hn::IfThenElse(is_large, y, largest);
+  const auto is_small = hn::Lt(divisor, hn::Set(d, std::numeric_limits<T>::min()));
+  V large = rest_of_large(d, hn::IfThenElseZero(is_large, x),
+                          hn::IfThenElse(is_small, hn::Mul(divisor, digits), divisor));
+  large = rest_of_quotient(d, large, divisor, hn::Trunc(hn::Div(large, divisor)));
+  const V result = hn::IfThenElse(is_plain, rest, hn::IfThenElse(is_large, hn::CopySign(large, a), a));
+  return hn::IfThenElse(has_rest, result, hn::Set(d, std::numeric_limits<T>::quiet_NaN()));
+#else
   HWY_ALIGN T dividends[hn::MaxLanes(d)];
   HWY_ALIGN T divisors[hn::MaxLanes(d)];
   hn::Store(a, d, dividends);
   hn::Store(b, d, divisors);
   for (size_t i = 0; i < hn::Lanes(d); ++i) dividends[i] = std::fmod(dividends[i], divisors[i]);
   return hn::Load(d, dividends);
+#endif
 }
 
 }  // namespace HWY_NAMESPACE

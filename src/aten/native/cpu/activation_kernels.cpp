@@ -246,7 +246,7 @@ struct Elu {
   HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
     using T = hn::TFromD<D>;
     const V straight = hn::Mul(x, hn::Set(d, static_cast<T>(scale)));
-    const auto bent = hn::Le(x, hn::Zero(d));
+    const auto bent = hn::Lt(x, hn::Zero(d));
     if (hn::AllFalse(d, bent)) return straight;
     const V below = expm1_vector(d, hn::Mul(hn::Min(hn::Zero(d), x), hn::Set(d, static_cast<T>(input_scale))));
     return hn::IfThenElse(bent, hn::Mul(below, hn::Set(d, static_cast<T>(alpha * scale))), straight);

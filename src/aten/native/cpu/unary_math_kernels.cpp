@@ -19,9 +19,6 @@ HWY_BEFORE_NAMESPACE();
 namespace at::native::cpu {
 namespace HWY_NAMESPACE {
 
-template <typename T>
-constexpr T kLargest = std::numeric_limits<T>::max();
-
 // `value` in [low, high], the C library's `name` elsewhere.
 #define TORCH_MATH_FUNCTION(Name, name, low, high, value)                  \
   struct Name##Function {                                                  \
@@ -37,19 +34,25 @@ TORCH_MATH_FUNCTION(Sin, sin, -kLargestSine(sizeof(T)), kLargestSine(sizeof(T)),
                     TORCH_OF_FLOATS(float_sin(d, x), SineInDouble<0>, hn::Sin(d, x)))
 TORCH_MATH_FUNCTION(Cos, cos, -kLargestSine(sizeof(T)), kLargestSine(sizeof(T)),
                     TORCH_OF_FLOATS(float_cos(d, x), SineInDouble<1>, hn::Cos(d, x)))
-TORCH_MATH_FUNCTION(Log1pFromMinusOne, log1p, sizeof(T) == 4 ? -0.9999999 : -1 + 0x1p-53,
-                    sizeof(T) == 4 ? 0x1p126 : kLargest<T>,
-                    TORCH_OF_FLOATS((float_log<BaseE, true>(d, x)), Log1pInDouble, log1p_in_double(d, x)))
 #undef TORCH_MATH_FUNCTION
 
-// NaN below -1, without asking the C library.
 struct Log1pFunction {
   template <typename D, typename V>
   HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
     using T = hn::TFromD<D>;
-    const auto below = hn::Lt(x, hn::Set(d, T(-1)));
-    const V result = Log1pFromMinusOneFunction()(d, hn::IfThenZeroElse(below, x));
-    return hn::IfThenElse(below, hn::Set(d, std::numeric_limits<T>::quiet_NaN()), result);
+    constexpr T low = T(sizeof(T) == 4 ? -0.9999999 : -1 + 0x1p-53);
+    constexpr T high = sizeof(T) == 4 ? T(0x1p126) : std::numeric_limits<T>::max();
+    constexpr T infinity = std::numeric_limits<T>::infinity();
+    const V result = TORCH_OF_FLOATS((float_log<BaseE, true>(d, x)), Log1pInDouble, log1p_in_double(d, x));
+    const auto is_plain = hn::And(hn::Ge(x, hn::Set(d, low)), hn::Le(x, hn::Set(d, high)));
+    if (HWY_LIKELY(hn::AllTrue(d, is_plain))) return result;
+    const V least = hn::Set(d, T(-1));
+    const V below = hn::IfThenElse(hn::Lt(x, least), hn::Set(d, std::numeric_limits<T>::quiet_NaN()), x);
+    const V edge = hn::IfThenElse(hn::Eq(x, least), hn::Set(d, -infinity), below);
+    // A few beside -1, and from float32's last power of 2 on.
+    const V rest = hn::IfThenElseZero(hn::And(hn::Gt(x, least), hn::Lt(x, hn::Set(d, infinity))), x);
+    T (*scalar)(T) = [](T argument) -> T { return std::log1p(argument); };
+    return patch_outside(d, rest, hn::IfThenElse(is_plain, result, edge), low, high, scalar);
   }
 };
 

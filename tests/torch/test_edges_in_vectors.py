@@ -1,0 +1,125 @@
+"""Functions in vectors at the edges of their domains, where others ask the C library number by number."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import TYPE_CHECKING
+
+import pytest
+
+import torch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+FLOATING = [torch.float32, torch.float64]
+EDGES = (0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.0, -2.0, 3.0, -3.0, 2.5, math.inf, -math.inf, math.nan)
+
+
+def _same(found: float, expected: float, tolerance: float = 0) -> bool:
+    """Whether both are NaN, or the same number with the same sign."""
+    if math.isnan(expected):
+        return math.isnan(found)
+    is_close = math.isclose(found, expected, rel_tol=tolerance)
+    return is_close and math.copysign(1, found) == math.copysign(1, expected)
+
+
+def _power(base: float, exponent: float) -> float:
+    try:
+        return math.pow(base, exponent)
+    except ValueError:  # of 0 to a negative number, or of a negative one to a fraction
+        if base != 0:
+            return math.nan
+        return math.copysign(math.inf, base) if exponent % 2 == 1 else math.inf
+
+
+@pytest.mark.parametrize("dtype", FLOATING, ids=str)
+def test_powers(dtype: torch.dtype) -> None:
+    pairs = list(itertools.product(EDGES, EDGES))
+    bases, exponents = torch.tensor(pairs, dtype=dtype).unbind(1)
+    tolerance = 2 * torch.finfo(dtype).eps
+    for (base, exponent), found in zip(pairs, torch.pow(bases, exponents).tolist(), strict=True):
+        assert _same(found, _power(base, exponent), tolerance), (base, exponent, found)
+    for exponent in EDGES:
+        many = torch.tensor(EDGES, dtype=dtype).repeat(3) ** torch.full((), exponent, dtype=dtype)
+        for base, found in zip(EDGES * 3, many.tolist(), strict=True):
+            assert _same(found, _power(base, exponent), tolerance), (base, exponent, found)
+
+
+@pytest.mark.parametrize("dtype", FLOATING, ids=str)
+def test_remainders_of_large_quotients(dtype: torch.dtype) -> None:
+    """Exactly what the C library has, whatever the quotient; those of subnormal divisors, too."""
+    generator = torch.Generator().manual_seed(0)
+    smallest, largest = (-149, 127) if dtype == torch.float32 else (-1074, 1023)
+    mantissas = torch.rand(2, 4000, generator=generator, dtype=torch.float64) + 1
+    exponents = torch.randint(smallest, largest, (2, 4000), generator=generator).double()
+    signs = torch.randint(2, (2, 4000), generator=generator) * 2 - 1
+    whole = exponents.div(2).floor()
+    a, b = (mantissas * 2**whole * 2 ** (exponents - whole) * signs).to(dtype).unbind(0)
+    b[b == 0] = 1
+    edges = torch.tensor(list(itertools.product(EDGES, EDGES)), dtype=dtype)
+    a, b = torch.cat([a, edges[:, 0]]), torch.cat([b, edges[:, 1]])
+
+    def rest(x: float, y: float) -> float:
+        return math.nan if math.isinf(x) or y == 0 else math.fmod(x, y)
+
+    for x, y, found, positive in zip(a.tolist(), b.tolist(), a.fmod(b).tolist(), a.remainder(b).tolist(), strict=True):
+        expected = rest(x, y)
+        assert _same(found, expected), (x, y, found, expected)
+        if expected != 0 and (expected < 0) != (y < 0):
+            expected = torch.tensor(expected, dtype=dtype).add(torch.tensor(y, dtype=dtype)).item()
+        assert positive == expected or math.isnan(expected), (x, y, positive, expected)
+    alone = torch.cat([a[i : i + 1].fmod(b[i : i + 1]) for i in range(99)])
+    torch.testing.assert_close(a[:99].fmod(b[:99]), alone, rtol=0, atol=0, equal_nan=True)
+
+
+@pytest.mark.parametrize("dtype", [*FLOATING, torch.bfloat16], ids=str)
+def test_log1p(dtype: torch.dtype) -> None:
+    info = torch.finfo(dtype)
+    numbers = [0.0, -0.0, -1.0, -1 + info.eps, -1 + info.eps / 2, -1.5, math.inf, -math.inf, math.nan, info.max, 1e30]
+    x = torch.tensor(numbers, dtype=dtype)
+    for length in (1, 5, 64):
+        found = x.repeat(length).log1p()
+        for number, result in zip(x.repeat(length).tolist(), found.tolist(), strict=True):
+            if math.isnan(number) or number < -1:
+                assert math.isnan(result)
+            elif number == -1:
+                assert result == -math.inf
+            else:
+                expected = torch.tensor(math.log1p(number), dtype=dtype)
+                torch.testing.assert_close(torch.tensor(result, dtype=dtype), expected)
+
+
+@pytest.mark.parametrize("function", ["elu", "selu", "celu"])
+def test_elu_of_zeros(function: str) -> None:
+    call: Callable[[torch.Tensor], torch.Tensor] = getattr(torch.nn.functional, function)
+    x = torch.tensor([0.0, -0.0, 1.0, math.nan, -1.0] * 20)
+    assert call(x[:2]).tolist() == [0.0, 0.0]
+    assert torch.equal(call(x)[:5].isnan(), x[:5].isnan())
+    assert call(x)[4::5].lt(0).all()
+
+
+@pytest.mark.parametrize("dim", [0, 1, 2])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16, torch.int32, torch.bool], ids=str)
+def test_reductions_of_single_elements(dim: int, dtype: torch.dtype) -> None:
+    """Along a dimension of size 1 every result is an element."""
+    x = (torch.arange(77 * 33) % 5 - 1).view(77, 33).to(dtype).unsqueeze(dim)
+    flat = x.squeeze(dim)
+    for laid_out in (x, x.transpose(0, 2).contiguous().transpose(0, 2)):
+        assert torch.equal(laid_out.sum(dim), flat.long() if not dtype.is_floating_point else flat)
+        assert torch.equal(laid_out.amax(dim), flat)
+        assert torch.equal(laid_out.any(dim), flat != 0)
+        if dtype == torch.bool:
+            continue
+        assert torch.equal(laid_out.prod(dim, keepdim=True), x.long() if not dtype.is_floating_point else x)
+        for values, indices in (laid_out.max(dim), laid_out.sort(dim), laid_out.topk(1, dim), laid_out.median(dim)):
+            assert torch.equal(values.reshape(flat.shape), flat)
+            assert not indices.any()
+        assert not laid_out.argmin(dim).any()
+        if dtype.is_floating_point:
+            assert torch.equal(laid_out.mean(dim), flat)
+            assert torch.equal(laid_out.norm(dim=dim), flat.abs())
+            assert torch.equal(laid_out.logsumexp(dim), flat)
+            assert laid_out.var(dim).isnan().all()
+            assert not laid_out.var(dim, correction=0).any()
