@@ -23,44 +23,20 @@ constexpr int64_t kJoinedBytes = 1 << 24;     // of frames of images that are co
 constexpr int64_t kSmallImage = 256;          // results
 constexpr int64_t kLargeWeight = 1 << 18;     // bytes that are not kept in the cache from one image to the next
 
-// Of a weight, where element (result channel, line of a panel) of a group lies.
+// Of a weight, where the elements of a group lie.
 struct WeightLayout {
-  int64_t group, result, source;  // elements from a group, a result's channel, a source's channel to the next
-  int64_t results, sources;       // channels of a group
-};
+  int64_t group, result, source, tap;  // from a group, a result's channel, a source's channel, a tap to the next
+  int64_t results, sources;            // channels of a group
 
-// One panel of `columns` columns: line lines[k] holds from[j * step + places[k]] for the columns j.
-template <typename T>
-void write_panel(const T* from, int64_t step, int64_t columns, const std::vector<int64_t>& places,
-                 const std::vector<int64_t>& lines, T* panel) {
-  const int64_t width = panel_columns<SumOf<T>>();
-  const auto depth = static_cast<int64_t>(places.size());
-  constexpr auto kLine = static_cast<int64_t>(64 / sizeof(T));
-  if (columns < width) std::fill_n(panel, depth * width, T(0));
-  const auto buffer = scratch<T>(kTransposedColumns * width);
-  for (int64_t first = 0; first < depth;) {
-    int64_t run = 1;  // of places next to each other
-    while (first + run < depth && run < kTransposedColumns && places[first + run] == places[first] + run) ++run;
-    // A column's elements are far from the next one's, and come from memory: the processor does not see them coming.
-    if (first + run < depth) {
-      for (int64_t j = 0; j < columns; ++j) {
-        const T* next = from + j * step + places[first + run];
-        const int64_t count = std::min(kTransposedColumns, depth - first - run);
-        for (int64_t i = 0; i < count; i += kLine) __builtin_prefetch(next + i);
-      }
-    }
-    bool in_order = true;
-    for (int64_t i = 1; i < run; ++i) in_order = in_order && lines[first + i] == lines[first] + i;
-    if (in_order) {
-      transpose_matrix(from + places[first], step, columns, run, panel + lines[first] * width, width);
-    } else {
-      transpose_matrix(from + places[first], step, columns, run, buffer.get(), width);
-      for (int64_t i = 0; i < run; ++i)
-        std::copy_n(buffer.get() + i * width, columns, panel + lines[first + i] * width);
-    }
-    first += run;
+  // [groups, results, sources, kernel]; or with the sources last.
+  static WeightLayout ordinary(int64_t results, int64_t sources, int64_t kernel, bool last) {
+    return {results * sources * kernel, sources * kernel, last ? 1 : kernel, last ? sources : 1, results, sources};
   }
-}
+  // [groups, sources, results, kernel]; or with the results last.
+  static WeightLayout transposed(int64_t results, int64_t sources, int64_t kernel, bool last) {
+    return {results * sources * kernel, last ? 1 : kernel, results * kernel, last ? results : 1, results, sources};
+  }
+};
 
 // From the first to behind the last.
 struct Range {
@@ -115,53 +91,141 @@ std::vector<ResultClass> sort_results(GatherPhase& phase, const std::vector<uint
   return classes;
 }
 
-// One phase of a convolution, with its part of the weight in panels.
+// One phase of a convolution; write_panels gives it its part of the weight.
 template <typename T>
 struct PreparedPhase {
   GatherPhase phase;
+  bool by_taps;  // the order of a panel's lines: as the image lies
+  int64_t sources;
   std::vector<int64_t> depths;
   std::unique_ptr<T[]> panels;
   std::vector<Range> parts;
   std::vector<ResultClass> classes;
 
   // With `inside` (see GatherPhase), what lies around the image is not multiplied.
-  PreparedPhase(GatherPhase given, const GatherPlan& plan, const WeightLayout& layout, int64_t groups, const T* weight,
-                const std::vector<uint64_t>& inside)
-      : phase(std::move(given)) {
-    const bool by_taps = !inside.empty() || plan.reads_channels_last();
-    // Panels are written in the order in which the weight lies, and multiplied in that in which the image does.
-    std::vector<int64_t> places, lines;
+  PreparedPhase(GatherPhase given, const GatherPlan& plan, int64_t sources, const std::vector<uint64_t>& inside)
+      : phase(std::move(given)), by_taps(!inside.empty() || plan.reads_channels_last()), sources(sources) {
     const auto taps = static_cast<int64_t>(phase.taps.size());
-    depths.resize(static_cast<size_t>(layout.sources * taps));
-    for (int64_t channel = 0; channel < layout.sources; ++channel) {
+    depths.resize(static_cast<size_t>(sources * taps));
+    for (int64_t channel = 0; channel < sources; ++channel) {
       for (int64_t tap = 0; tap < taps; ++tap) {
-        places.push_back(channel * layout.source + phase.taps[static_cast<size_t>(tap)].place);
-        lines.push_back(by_taps ? tap * layout.sources + channel : channel * taps + tap);
-        depths[static_cast<size_t>(lines.back())] =
+        depths[static_cast<size_t>(line_of(channel, tap))] =
             channel * plan.layout().channel + phase.taps[static_cast<size_t>(tap)].distance;
       }
     }
     parts = split_depth(depth());
     if (!inside.empty()) {
-      classes = sort_results(phase, inside, layout.sources);
+      classes = sort_results(phase, inside, sources);
     } else {
       classes.emplace_back(Range{0, static_cast<int64_t>(phase.reads.size())}, depth());
     }
-    const int64_t width = panel_columns<SumOf<T>>();
-    const int64_t count = divide_up(layout.results, width);
-    const int64_t size = depth() * width;
-    panels = scratch<T>(groups * count * size);
-    const int64_t grain = grain_for(groups * count * size, groups * count, kSerialWork);
-    parallel_for(0, groups * count, grain, [&](int64_t begin, int64_t end) {
-      for (int64_t panel = begin; panel < end; ++panel) {
-        const int64_t first = panel % count * width;
-        write_panel(weight + panel / count * layout.group + first * layout.result, layout.result,
-                    std::min(width, layout.results - first), places, lines, panels.get() + panel * size);
-      }
-    });
   }
   int64_t depth() const { return static_cast<int64_t>(depths.size()); }
+  int64_t line_of(int64_t channel, int64_t tap) const {
+    return by_taps ? tap * sources + channel : channel * static_cast<int64_t>(phase.taps.size()) + tap;
+  }
 };
+
+// A line of a phase's panel, and where in the weight its first element lies.
+struct PanelLine {
+  int64_t place;
+  size_t phase;
+  int64_t line;
+};
+
+// One panel of each phase, `columns` wide, whose elements in a line are `step` apart from each other; lines in the order
+// in which they lie.
+template <typename T>
+void write_panel(const T* from, int64_t step, int64_t columns, const std::vector<PanelLine>& lines,
+                 const std::vector<T*>& panels) {
+  constexpr auto kCacheLine = static_cast<int64_t>(64 / sizeof(T));
+  const int64_t width = panel_columns<SumOf<T>>();
+  const auto target_of = [&](const PanelLine& line) { return panels[line.phase] + line.line * width; };
+  // How many from number `first` on lie next to each other.
+  const auto run_from = [&](size_t first) {
+    size_t last = first;
+    while (last < lines.size() && last - first < kTransposedColumns &&
+           lines[last].place == lines[first].place + static_cast<int64_t>(last - first))
+      ++last;
+    return static_cast<int64_t>(last - first);
+  };
+  const auto buffer = scratch<T>(kTransposedColumns * width);
+  int64_t run = run_from(0);
+  for (size_t first = 0; first < lines.size();) {
+    const size_t next = first + static_cast<size_t>(run);
+    const int64_t next_run = run_from(next);
+    // What follows is far away, and comes from memory: the processor does not see it coming.
+    const int64_t pieces = step < kCacheLine ? 1 : columns;
+    const int64_t length = step < kCacheLine ? (columns - 1) * step + next_run : next_run;
+    for (int64_t j = 0; next_run > 0 && j < pieces; ++j) {
+      const T* piece = from + j * step + lines[next].place;
+      for (int64_t i = 0; i < length; i += kCacheLine) __builtin_prefetch(piece + i);
+    }
+    const T* place = from + lines[first].place;
+    bool in_order = true;
+    for (int64_t i = 1; i < run; ++i) {
+      const PanelLine& line = lines[first + static_cast<size_t>(i)];
+      in_order = in_order && line.phase == lines[first].phase && line.line == lines[first].line + i;
+    }
+    if (step == 1) {
+      for (int64_t i = 0; i < run; ++i)
+        std::copy_n(place + i, columns, target_of(lines[first + static_cast<size_t>(i)]));
+    } else if (in_order) {
+      transpose_matrix(place, step, columns, run, target_of(lines[first]), width);
+    } else {
+      transpose_matrix(place, step, columns, run, buffer.get(), width);
+      for (int64_t i = 0; i < run; ++i)
+        std::copy_n(buffer.get() + i * width, columns, target_of(lines[first + static_cast<size_t>(i)]));
+    }
+    first = next;
+    run = next_run;
+  }
+}
+
+// The weight in panels, in the order in which it lies: a transposed one's phases have neighbouring elements.
+template <typename T>
+void write_panels(std::vector<PreparedPhase<T>>& phases, const WeightLayout& layout, int64_t groups, const T* weight) {
+  const int64_t width = panel_columns<SumOf<T>>();
+  const int64_t count = divide_up(layout.results, width);
+  std::vector<PanelLine> taps;  // with the number of a tap for that of a line
+  int64_t depth = 0;
+  for (size_t i = 0; i < phases.size(); ++i) {
+    const auto& phase_taps = phases[i].phase.taps;
+    for (size_t tap = 0; tap < phase_taps.size(); ++tap)
+      taps.push_back({phase_taps[tap].place * layout.tap, i, static_cast<int64_t>(tap)});
+    phases[i].panels = scratch<T>(groups * count * phases[i].depth() * width);
+    depth += phases[i].depth();
+  }
+  std::sort(taps.begin(), taps.end(), [](const PanelLine& a, const PanelLine& b) { return a.place < b.place; });
+  std::vector<PanelLine> lines;
+  lines.reserve(static_cast<size_t>(depth));
+  const auto add_line = [&](int64_t channel, const PanelLine& tap) {
+    lines.push_back({channel * layout.source + tap.place, tap.phase, phases[tap.phase].line_of(channel, tap.line)});
+  };
+  if (layout.source < layout.tap) {
+    for (const PanelLine& tap : taps) {
+      for (int64_t channel = 0; channel < layout.sources; ++channel) add_line(channel, tap);
+    }
+  } else {
+    for (int64_t channel = 0; channel < layout.sources; ++channel) {
+      for (const PanelLine& tap : taps) add_line(channel, tap);
+    }
+  }
+  const int64_t grain = grain_for(groups * count * depth * width, groups * count, kSerialWork);
+  parallel_for(0, groups * count, grain, [&](int64_t begin, int64_t end) {
+    std::vector<T*> panels(phases.size());
+    for (int64_t panel = begin; panel < end; ++panel) {
+      const int64_t first = panel % count * width;
+      const int64_t columns = std::min(width, layout.results - first);
+      for (size_t i = 0; i < phases.size(); ++i) {
+        const int64_t size = phases[i].depth() * width;
+        panels[i] = phases[i].panels.get() + panel * size;
+        if (columns < width) std::fill_n(panels[i], size, T(0));
+      }
+      write_panel(weight + panel / count * layout.group + first * layout.result, layout.result, columns, lines, panels);
+    }
+  });
+}
 
 // Where results go: channel c of a group's results at c * layout.channel + the phase's writes.
 struct ResultLayout {
@@ -335,10 +399,11 @@ void run_plan(const Geometry& g, GatherPlan plan, const std::array<int64_t, 3>& 
           if ((count * taps - read) * worth <= count * taps) inside.clear();
         }
         if (joined) phase.join_images(g.batch, frame ? frame : image_elements, result_elements);
-        phases.emplace_back(std::move(phase), plan, layout, g.groups, weight, inside);
+        phases.emplace_back(std::move(phase), plan, layout.sources, inside);
       }
     }
   }
+  write_panels(phases, layout, g.groups, weight);
   const int64_t threads = get_num_threads();
   work *= g.batch * result_channels;
   // An image for each task; where images are too few for the threads, a part of its results,
@@ -403,8 +468,8 @@ void run_plan(const Geometry& g, GatherPlan plan, const std::array<int64_t, 3>& 
 
 template <typename T>
 void convolve_gathered(const Geometry& g, bool channels_last, T* out, const T* input, const T* weight, const T* bias) {
-  const int64_t rows = g.rows();
-  const WeightLayout layout{g.window_channels * rows, rows, g.kernel_elements(), g.window_channels, g.image_channels};
+  const auto layout =
+      WeightLayout::ordinary(g.window_channels, g.image_channels, g.kernel_elements(), g.weight_last);
   run_plan(g, ordinary_plan(g, channels_last), g.windows, layout, out, input,
            g.groups * g.image_channels * g.image_elements(), weight, bias);
 }
@@ -412,11 +477,44 @@ void convolve_gathered(const Geometry& g, bool channels_last, T* out, const T* i
 template <typename T>
 void convolve_transposed_gathered(const Geometry& g, bool channels_last, T* out, const T* input, const T* weight,
                                   const T* bias) {
-  const WeightLayout layout{g.window_channels * g.rows(), g.kernel_elements(), g.rows(), g.image_channels,
-                            g.window_channels};
+  const auto layout =
+      WeightLayout::transposed(g.image_channels, g.window_channels, g.kernel_elements(), g.weight_last);
   run_plan(g, transposed_plan(g, channels_last), g.image, layout, out, input,
            g.groups * g.window_channels * g.window_count(), weight, bias);
 }
+
+namespace {
+
+// Numbers that lie in pairs are these as they are.
+const uint32_t* as_pairs(const uint16_t* numbers) {
+  return reinterpret_cast<uintptr_t>(numbers) % alignof(uint32_t) == 0 ? reinterpret_cast<const uint32_t*>(numbers)
+                                                                       : nullptr;
+}
+
+// Windows whose lines begin and end between pairs of numbers, in images and in the weight: false where they do not.
+// A line of places with all their channels is one of numbers, too.
+bool convolve_lines_of_pairs(const Geometry& g, bool channels_last, uint16_t* out, const uint16_t* input,
+                             const uint16_t* weight, const float* bias) {
+  const int64_t unit = channels_last ? g.image_channels : 1;
+  const bool is_line = channels_last ? g.groups == 1 && g.weight_last : !g.weight_last;
+  const auto in_pairs = [&](int64_t places) { return places * unit % 2 == 0; };
+  const uint32_t* images = as_pairs(input);
+  const uint32_t* weights = as_pairs(weight);
+  if (!is_line || g.dilation[2] != 1 || !in_pairs(g.kernel[2]) || !in_pairs(g.stride[2]) || !in_pairs(g.padding[2]) ||
+      !in_pairs(g.image[2]) || !images || !weights)
+    return false;
+  Geometry halved = g;
+  for (auto* sizes : {&halved.kernel, &halved.stride, &halved.padding, &halved.image})
+    (*sizes)[2] = (*sizes)[2] * unit / 2;
+  if (channels_last) halved.image_channels = 1;
+  const auto layout =
+      WeightLayout::ordinary(g.window_channels, halved.image_channels, halved.kernel_elements(), false);
+  run_plan(halved, ordinary_plan(halved, channels_last), g.windows, layout, out, images,
+           g.groups * halved.image_channels * halved.image_elements(), weights, bias);
+  return true;
+}
+
+}  // namespace
 
 void convolve_pairs(const Geometry& g, bool transposed, bool channels_last, uint16_t* out, const uint16_t* input,
                     const uint16_t* weight, const float* bias) {
@@ -425,24 +523,30 @@ void convolve_pairs(const Geometry& g, bool transposed, bool channels_last, uint
   const int64_t elements = transposed ? g.window_count() : g.image_elements();
   const int64_t kernel = g.kernel_elements();
   const int64_t pairs = (sources + 1) / 2;
+  const bool is_even = sources % 2 == 0;
+  if (!transposed && !(channels_last && is_even) &&
+      convolve_lines_of_pairs(g, channels_last, out, input, weight, bias))
+    return;
   Geometry halved = g;
   (transposed ? halved.window_channels : halved.image_channels) = pairs;
-  // An even number of channels that lie last are pairs as they are.
-  const bool are_pairs =
-      channels_last && sources % 2 == 0 && reinterpret_cast<uintptr_t>(input) % alignof(uint32_t) == 0;
-  std::unique_ptr<uint32_t[]> copy;
-  if (!are_pairs) {
-    copy = channels_last ? pairs_of_last(input, g.batch * elements * g.groups, sources)
-                         : pairs_of(input, g.batch * g.groups, sources, elements);
+  std::unique_ptr<uint32_t[]> image_copy, weight_copy;
+  const uint32_t* images = channels_last && is_even ? as_pairs(input) : nullptr;
+  if (!images) {
+    image_copy = channels_last ? pairs_of_last(input, g.batch * elements * g.groups, sources)
+                               : pairs_of(input, g.batch * g.groups, sources, elements);
+    images = image_copy.get();
   }
-  const uint32_t* images = are_pairs ? reinterpret_cast<const uint32_t*>(input) : copy.get();
-  // The weight of a group is [results, sources, kernel], or [sources, results, kernel] of a transposed one.
-  const auto weights = transposed ? pairs_of(weight, g.groups, sources, results * kernel)
-                                  : pairs_of(weight, g.groups * results, sources, kernel);
-  const WeightLayout layout{results * pairs * kernel, transposed ? kernel : pairs * kernel,
-                            transposed ? results * kernel : kernel, results, pairs};
+  const uint32_t* weights = !transposed && g.weight_last && is_even ? as_pairs(weight) : nullptr;
+  if (!weights) {
+    if (transposed) weight_copy = pairs_of(weight, g.groups, sources, results * kernel);
+    else if (g.weight_last) weight_copy = pairs_of_last(weight, g.groups * results * kernel, sources);
+    else weight_copy = pairs_of(weight, g.groups * results, sources, kernel);
+    weights = weight_copy.get();
+  }
+  const auto layout = transposed ? WeightLayout::transposed(results, pairs, kernel, g.weight_last)
+                                 : WeightLayout::ordinary(results, pairs, kernel, g.weight_last);
   run_plan(halved, transposed ? transposed_plan(halved, channels_last) : ordinary_plan(halved, channels_last),
-           transposed ? g.image : g.windows, layout, out, images, g.groups * pairs * elements, weights.get(), bias);
+           transposed ? g.image : g.windows, layout, out, images, g.groups * pairs * elements, weights, bias);
 }
 
 #define TORCH_INSTANTIATE(T)                                                                                           \

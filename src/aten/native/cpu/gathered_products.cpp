@@ -21,67 +21,90 @@ constexpr int64_t kLanes = static_cast<int64_t>(hn::MaxLanes(hn::ScalableTag<T>(
 // have room, but not the rows' own places: these are numbers, of which the processor keeps no more than 15.
 constexpr int kRows = kLanes<float> == 16 ? 8 : 6;
 
-template <int Rows, int Vectors, typename T>
+#if HWY_TARGET == HWY_SCALAR
+template <typename V>
+V lower_half(V vector) {
+  return vector;
+}
+#else
+template <typename V>
+HWY_ATTR auto lower_half(V vector) {
+  return hn::LowerHalf(vector);
+}
+#endif
+
+// As many columns as `Halves` halves of a vector have: whole vectors, then half a one.
+template <int Rows, int Halves, typename T>
 HWY_ATTR void add_tile(const T* data, const int64_t* rows, const int64_t* depths, int64_t depth, Lines<const T> panel,
                        Lines<T> sums, bool fresh) {
+  constexpr int kVectors = Halves / 2;
+  constexpr bool kHalf = Halves % 2 != 0;
   const hn::ScalableTag<T> d;
+  const hn::CappedTag<T, (kLanes<T> + 1) / 2> half;
   using V = hn::Vec<decltype(d)>;
-  V totals[Rows][Vectors];
+  using H = hn::Vec<decltype(half)>;
+  V totals[Rows][kVectors + 1];
+  H half_totals[Rows];
   const T* starts[Rows];
 #pragma GCC unroll 8
   for (int row = 0; row < Rows; ++row) {
     starts[row] = data + rows[row];
+    const T* from = sums.data + row * sums.step;
 #pragma GCC unroll 2
-    for (int v = 0; v < Vectors; ++v) {
-      totals[row][v] = fresh ? hn::Zero(d) : hn::LoadU(d, sums.data + row * sums.step + v * kLanes<T>);
-    }
+    for (int v = 0; v < kVectors; ++v) totals[row][v] = fresh ? hn::Zero(d) : hn::LoadU(d, from + v * kLanes<T>);
+    if constexpr (kHalf) half_totals[row] = fresh ? hn::Zero(half) : hn::LoadU(half, from + kVectors * kLanes<T>);
   }
   const T* from = panel.data;
   for (int64_t k = 0; k < depth; ++k, from += panel.step) {
     const int64_t place = depths[k];
-    V line[Vectors];
+    V line[kVectors + 1];
+    H half_line;
 #pragma GCC unroll 2
-    for (int v = 0; v < Vectors; ++v) line[v] = hn::LoadU(d, from + v * kLanes<T>);
+    for (int v = 0; v < kVectors; ++v) line[v] = hn::LoadU(d, from + v * kLanes<T>);
+    if constexpr (kHalf) half_line = hn::LoadU(half, from + kVectors * kLanes<T>);
 #pragma GCC unroll 8
     for (int row = 0; row < Rows; ++row) {
       const V element = hn::Set(d, starts[row][place]);
 #pragma GCC unroll 2
-      for (int v = 0; v < Vectors; ++v) totals[row][v] = hn::MulAdd(element, line[v], totals[row][v]);
+      for (int v = 0; v < kVectors; ++v) totals[row][v] = hn::MulAdd(element, line[v], totals[row][v]);
+      if constexpr (kHalf) half_totals[row] = hn::MulAdd(lower_half(element), half_line, half_totals[row]);
     }
   }
 #pragma GCC unroll 8
   for (int row = 0; row < Rows; ++row) {
+    T* to = sums.data + row * sums.step;
 #pragma GCC unroll 2
-    for (int v = 0; v < Vectors; ++v) hn::StoreU(totals[row][v], d, sums.data + row * sums.step + v * kLanes<T>);
+    for (int v = 0; v < kVectors; ++v) hn::StoreU(totals[row][v], d, to + v * kLanes<T>);
+    if constexpr (kHalf) hn::StoreU(half_totals[row], half, to + kVectors * kLanes<T>);
   }
 }
 
 // The rows that are left, fewer than kRows, in one go: every line of the panel is loaded once.
-template <int Rows, int Vectors, typename T>
+template <int Rows, int Halves, typename T>
 HWY_ATTR void add_rest(const T* data, const int64_t* rows, int64_t count, const int64_t* depths, int64_t depth,
                        Lines<const T> panel, Lines<T> sums, bool fresh) {
   if constexpr (Rows > 1) {
-    if (count < Rows) return add_rest<Rows - 1, Vectors>(data, rows, count, depths, depth, panel, sums, fresh);
+    if (count < Rows) return add_rest<Rows - 1, Halves>(data, rows, count, depths, depth, panel, sums, fresh);
   }
-  add_tile<Rows, Vectors>(data, rows, depths, depth, panel, sums, fresh);
+  add_tile<Rows, Halves>(data, rows, depths, depth, panel, sums, fresh);
 }
 
-template <int Vectors, typename T>
+template <int Halves, typename T>
 HWY_ATTR void add_tiles(const T* data, const int64_t* rows, int64_t count, const int64_t* depths, int64_t depth,
                         Lines<const T> panel, Lines<T> sums, bool fresh) {
   for (; count >= kRows; rows += kRows, count -= kRows, sums.data += kRows * sums.step)
-    add_tile<kRows, Vectors>(data, rows, depths, depth, panel, sums, fresh);
-  if (count > 0) add_rest<kRows - 1, Vectors>(data, rows, count, depths, depth, panel, sums, fresh);
+    add_tile<kRows, Halves>(data, rows, depths, depth, panel, sums, fresh);
+  if (count > 0) add_rest<kRows - 1, Halves>(data, rows, count, depths, depth, panel, sums, fresh);
 }
 
 template <typename T>
 HWY_ATTR void add_product(const T* data, const int64_t* rows, int64_t count, const int64_t* depths, int64_t depth,
                           Lines<const T> panel, int64_t columns, Lines<T> sums, bool fresh) {
-  if (columns <= kLanes<T>) {
-    add_tiles<1>(data, rows, count, depths, depth, panel, sums, fresh);
-  } else {
-    add_tiles<2>(data, rows, count, depths, depth, panel, sums, fresh);
-  }
+  const auto add = 2 * columns <= kLanes<T>       ? add_tiles<1, T>
+                   : columns <= kLanes<T>         ? add_tiles<2, T>
+                   : 2 * columns <= 3 * kLanes<T> ? add_tiles<3, T>
+                                                  : add_tiles<4, T>;
+  add(data, rows, count, depths, depth, panel, sums, fresh);
 }
 
 void add_product_float(const float* data, const int64_t* rows, int64_t count, const int64_t* depths, int64_t depth,

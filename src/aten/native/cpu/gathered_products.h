@@ -23,8 +23,7 @@ struct Lines {
 };
 
 // sums[i][j] += sum over k in [0, depth) of data[rows[i] + depths[k]] * panel[k][j], for i in [0, count) and j in [0,
-// columns); `fresh`: as if sums were 0 before. With more than half a panel of columns a whole panel is read and
-// written, else half of one.
+// columns); `fresh`: as if sums were 0 before. Columns are read and written by quarters of a panel.
 template <typename T>
 void add_gathered_product(const T* data, const int64_t* rows, int64_t count, const int64_t* depths, int64_t depth,
                           Lines<const T> panel, int64_t columns, Lines<T> sums, bool fresh);
