@@ -1,5 +1,5 @@
-// Compiled once per instruction set. Some neighbouring results share what is loaded of the weights and, with stride 1,
-// of the image. Else those that read the same places of the kernel are a run; the gradient of the weight keeps its sums
+// Compiled once per instruction set. Some neighbouring results share what is loaded of the weights and, where they
+// slide over it, of the image. Else those that read the same places of the kernel are a run; the gradient of the weight keeps its sums
 // in registers for as long as a run is. bfloat16 (its bits) is widened where it is loaded, and rounded where it is
 // stored.
 
@@ -62,7 +62,7 @@ HWY_ATTR void store(D d, hn::Vec<D> values, Element* to) {
 // Twice as many bfloat16 numbers as a vector has lanes are quickest widened as those with even numbers and those with
 // odd ones: each lane holds both, one in either half.
 template <typename Element>
-constexpr bool kReadsTwice = std::is_same_v<Element, uint16_t> && HWY_TARGET != HWY_SCALAR;
+constexpr bool kReadsTwice = std::is_same_v<Element, uint16_t> && HWY_MAX_BYTES >= 64;
 template <typename D>
 HWY_ATTR hn::Vec<hn::Rebind<uint32_t, D>> load_twice(D d, const uint16_t* from) {
   const hn::Repartition<uint16_t, D> halves;
@@ -108,14 +108,14 @@ struct Reading {
   int64_t weights;
 };
 
-// Results of a line that read along it: the first one from `begin` on, at as many places, each the next one.
+// Results of a line that read along it: the first one from `begin` on, at as many places, each `stride` further.
 struct Slide {
-  int64_t begin, places, width;  // of what is read
-  int64_t first_place, step;     // of the weights, from left to right
+  int64_t begin, places, width, stride;  // of what is read
+  int64_t first_place, step;             // of the weights, from left to right
 
   Slide(const ConvolutionGeometry& g, bool transposed)
       : begin(transposed ? g.padding[2] - g.kernel[2] + 1 : -g.padding[2]), places(g.kernel[2]),
-        width(transposed ? g.windows[2] : g.image[2]), first_place(transposed ? g.kernel[2] - 1 : 0),
+        width(transposed ? g.windows[2] : g.image[2]), stride(g.stride[2]), first_place(transposed ? g.kernel[2] - 1 : 0),
         step(transposed ? -g.groups : g.groups) {}
 };
 
@@ -174,8 +174,8 @@ class Plan {
     }
   }
 
-  // Whether results read at a place what their neighbours read at the place before.
-  bool slides() const { return g_.stride[2] == 1 && g_.dilation[2] == 1 && g_.kernel[2] > 1; }
+  // Whether results read at a place what their neighbours read a stride before.
+  bool slides() const { return period == 1 && g_.dilation[2] == 1 && g_.kernel[2] > g_.stride[2]; }
 
   ConvolutionGeometry::Triple from, to;
   int64_t period, advance;  // from a result of a run to the next one: in the results, in what is read
@@ -306,23 +306,26 @@ HWY_ATTR void slide_sums(const std::vector<Reading<Element>>& lines, const Slide
 #pragma GCC unroll 7
   for (int i = 0; i < Results; ++i) sums[i] = start ? hn::LoadU(d, start) : hn::Zero(d);
   for (const Reading<Element>& line : lines) {
-    int64_t x = slide.begin + first;
-    const auto read_next = [&]() HWY_ATTR {
-      const int64_t at = x++;
-      if (kClipped && (at < 0 || at >= slide.width)) return hn::Zero(d);
-      return load_some(line.source + at * channels + channel);
-    };
-    V window[Results];
+    for (int64_t phase = 0; phase < slide.stride; ++phase) {  // whose places neighbours share
+      int64_t x = slide.begin + first * slide.stride + phase;
+      const auto read_next = [&]() HWY_ATTR {
+        const int64_t at = x;
+        x += slide.stride;
+        if (kClipped && (at < 0 || at >= slide.width)) return hn::Zero(d);
+        return load_some(line.source + at * channels + channel);
+      };
+      V window[Results];
 #pragma GCC unroll 7
-    for (int i = 0; i + 1 < Results; ++i) window[i] = read_next();
-    const T* weight = weights + line.weights;
-    for (int64_t place = 0; place < slide.places; ++place, weight += slide.step) {
-      const V factor = hn::LoadU(d, weight);
-      window[Results - 1] = read_next();
+      for (int i = 0; i + 1 < Results; ++i) window[i] = read_next();
+      const T* weight = weights + line.weights + phase * slide.step;
+      for (int64_t place = phase; place < slide.places; place += slide.stride, weight += slide.stride * slide.step) {
+        const V factor = hn::LoadU(d, weight);
+        window[Results - 1] = read_next();
 #pragma GCC unroll 7
-      for (int i = 0; i < Results; ++i) sums[i] = hn::MulAdd(window[i], factor, sums[i]);
+        for (int i = 0; i < Results; ++i) sums[i] = hn::MulAdd(window[i], factor, sums[i]);
 #pragma GCC unroll 7
-      for (int i = 0; i + 1 < Results; ++i) window[i] = window[i + 1];
+        for (int i = 0; i + 1 < Results; ++i) window[i] = window[i + 1];
+      }
     }
   }
 }
@@ -375,7 +378,7 @@ HWY_ATTR void slide_results(const std::vector<Reading<Element>>& lines, const Sl
       T sum = start ? start[channel] : T(0);
       for (const Reading<Element>& line : lines) {
         for (int64_t place = 0; place < slide.places; ++place) {
-          const int64_t x = slide.begin + i + place;
+          const int64_t x = slide.begin + i * slide.stride + place;
           if (x < 0 || x >= slide.width) continue;
           sum += widen(line.source[x * channels + channel]) * weights[line.weights + place * slide.step + channel];
         }
@@ -390,8 +393,8 @@ HWY_ATTR void slide_line(const std::vector<Reading<Element>>& lines, const Slide
                          int64_t channels, const T* weights, const T* start, Element* out) {
   const auto compute = [&](auto results, int64_t first) HWY_ATTR {
     constexpr int kResults = decltype(results)::value;
-    const int64_t left = slide.begin + first;
-    if (left >= 0 && left + kResults - 1 + slide.places <= slide.width) {
+    const int64_t left = slide.begin + first * slide.stride;
+    if (left >= 0 && left + (kResults - 1) * slide.stride + slide.places <= slide.width) {
       slide_results<kResults, false>(lines, slide, first, channels, weights, start, out);
     } else {
       slide_results<kResults, true>(lines, slide, first, channels, weights, start, out);
@@ -428,16 +431,18 @@ void convolve(const ConvolutionGeometry& g, bool transposed, Element* out, const
   order_for_tiles<Element>(start.data(), static_cast<int64_t>(start.size()));
   if (bias) bias = start.data();
   const Plan plan(g, transposed);
-  const Slide slide(g, transposed);
+  [[maybe_unused]] const Slide slide(g, transposed);
   parallel_for(0, plan.line_count(), grain_of(g, plan), [&](int64_t begin, int64_t end) {
     std::vector<Reading<Element>> readings;
     const Steps steps{plan.advance * channels, plan.period * channels};
     for (int64_t line = begin; line < end; ++line) {
       Element* to = out + line * plan.to[2] * channels;
-      if (plan.slides()) {
-        plan.list_lines(line, slide, input, readings);
-        slide_line(readings, slide, plan.to[2], channels, weights.data(), bias, to);
-        continue;
+      if constexpr (!std::is_same_v<Element, double>) {  // which is not worth a kernel
+        if (plan.slides()) {
+          plan.list_lines(line, slide, input, readings);
+          slide_line(readings, slide, plan.to[2], channels, weights.data(), bias, to);
+          continue;
+        }
       }
       for (const Run& run : plan.runs) {
         plan.list(line, run, input, readings);

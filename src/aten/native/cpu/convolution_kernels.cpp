@@ -102,12 +102,12 @@ void for_each_image(int64_t windows, int64_t first, int64_t last, Body&& body) {
   }
 }
 
-// Whether a group has enough channels of results to fill vectors with them, or half ones where they lie next to each
+// Whether a group has enough channels of results to fill vectors with them, or some of one where they lie next to each
 // other; else vectors are filled with neighbouring places.
 template <typename T>
 bool is_gathered(int64_t channels, bool channels_last) {
   constexpr int64_t kLeast = 4;
-  return channels >= (channels_last ? std::max(kLeast, panel_columns<T>() / 4) : panel_columns<T>() / 2);
+  return channels >= (channels_last ? std::min(kLeast, panel_step<T>()) : panel_columns<T>() / 2);
 }
 
 // ---------------------------------------------------------------- by matrix products

@@ -91,20 +91,21 @@ std::vector<ResultClass> sort_results(GatherPhase& phase, const std::vector<uint
   return classes;
 }
 
-// One phase of a convolution; write_panels gives it its part of the weight.
+// One phase of a convolution, and which lines of a panel of the weight are its own.
 template <typename T>
 struct PreparedPhase {
   GatherPhase phase;
   bool by_taps;  // the order of a panel's lines: as the image lies
-  int64_t sources;
+  int64_t sources, first_line;
   std::vector<int64_t> depths;
-  std::unique_ptr<T[]> panels;
   std::vector<Range> parts;
   std::vector<ResultClass> classes;
 
   // With `inside` (see GatherPhase), what lies around the image is not multiplied.
-  PreparedPhase(GatherPhase given, const GatherPlan& plan, int64_t sources, const std::vector<uint64_t>& inside)
-      : phase(std::move(given)), by_taps(!inside.empty() || plan.reads_channels_last()), sources(sources) {
+  PreparedPhase(GatherPhase given, const GatherPlan& plan, int64_t sources, int64_t first_line,
+                const std::vector<uint64_t>& inside)
+      : phase(std::move(given)), by_taps(!inside.empty() || plan.reads_channels_last()), sources(sources),
+        first_line(first_line) {
     const auto taps = static_cast<int64_t>(phase.taps.size());
     depths.resize(static_cast<size_t>(sources * taps));
     for (int64_t channel = 0; channel < sources; ++channel) {
@@ -182,23 +183,18 @@ void write_panel(const T* from, int64_t step, int64_t columns, const std::vector
   }
 }
 
-// The weight in panels, in the order in which it lies: a transposed one's phases have neighbouring elements.
+// The lines of all phases in the order in which the weight lies: a transposed one's have neighbouring elements.
 template <typename T>
-void write_panels(std::vector<PreparedPhase<T>>& phases, const WeightLayout& layout, int64_t groups, const T* weight) {
-  const int64_t width = panel_columns<SumOf<T>>();
-  const int64_t count = divide_up(layout.results, width);
+std::vector<PanelLine> list_lines(const std::vector<PreparedPhase<T>>& phases, const WeightLayout& layout) {
   std::vector<PanelLine> taps;  // with the number of a tap for that of a line
-  int64_t depth = 0;
   for (size_t i = 0; i < phases.size(); ++i) {
     const auto& phase_taps = phases[i].phase.taps;
     for (size_t tap = 0; tap < phase_taps.size(); ++tap)
       taps.push_back({phase_taps[tap].place * layout.tap, i, static_cast<int64_t>(tap)});
-    phases[i].panels = scratch<T>(groups * count * phases[i].depth() * width);
-    depth += phases[i].depth();
   }
   std::sort(taps.begin(), taps.end(), [](const PanelLine& a, const PanelLine& b) { return a.place < b.place; });
   std::vector<PanelLine> lines;
-  lines.reserve(static_cast<size_t>(depth));
+  lines.reserve(taps.size() * static_cast<size_t>(layout.sources));
   const auto add_line = [&](int64_t channel, const PanelLine& tap) {
     lines.push_back({channel * layout.source + tap.place, tap.phase, phases[tap.phase].line_of(channel, tap.line)});
   };
@@ -211,20 +207,24 @@ void write_panels(std::vector<PreparedPhase<T>>& phases, const WeightLayout& lay
       for (const PanelLine& tap : taps) add_line(channel, tap);
     }
   }
-  const int64_t grain = grain_for(groups * count * depth * width, groups * count, kSerialWork);
-  parallel_for(0, groups * count, grain, [&](int64_t begin, int64_t end) {
-    std::vector<T*> panels(phases.size());
-    for (int64_t panel = begin; panel < end; ++panel) {
-      const int64_t first = panel % count * width;
-      const int64_t columns = std::min(width, layout.results - first);
-      for (size_t i = 0; i < phases.size(); ++i) {
-        const int64_t size = phases[i].depth() * width;
-        panels[i] = phases[i].panels.get() + panel * size;
-        if (columns < width) std::fill_n(panels[i], size, T(0));
-      }
-      write_panel(weight + panel / count * layout.group + first * layout.result, layout.result, columns, lines, panels);
-    }
-  });
+  return lines;
+}
+
+// Some panels of the weight, counted through all groups: of each the lines of all phases.
+template <typename T>
+void write_panels(const std::vector<PreparedPhase<T>>& phases, const WeightLayout& layout,
+                  const std::vector<PanelLine>& lines, const T* weight, Range wanted, T* to) {
+  const int64_t width = panel_columns<SumOf<T>>();
+  const int64_t size = static_cast<int64_t>(lines.size()) * width;
+  const int64_t count = divide_up(layout.results, width);
+  std::vector<T*> starts(phases.size());
+  for (int64_t panel = wanted.first; panel < wanted.last; ++panel, to += size) {
+    const int64_t first = panel % count * width;
+    const int64_t columns = std::min(width, layout.results - first);
+    if (!is_whole<T>(columns)) std::fill_n(to, size, T(0));
+    for (size_t i = 0; i < phases.size(); ++i) starts[i] = to + phases[i].first_line * width;
+    write_panel(weight + panel / count * layout.group + first * layout.result, layout.result, columns, lines, starts);
+  }
 }
 
 // Where results go: channel c of a group's results at c * layout.channel + the phase's writes.
@@ -300,11 +300,11 @@ void fetch_lines(const T* data, const PreparedPhase<T>& prepared, int64_t block,
   }
 }
 
-// Some results of a phase in some channels of a group, whole panels of them or all; `sums` has room for a block of all
-// panels.
+// Some results of a phase in some channels of a group, whole panels of them or all. `panels` are those of these
+// channels, `step` elements from one to the next; `sums` has room for a block of all panels.
 template <typename T, typename Result>
 void compute_results(const PreparedPhase<T>& prepared, Range wanted, Range channels, const T* data, const T* panels,
-                     const SumOf<T>* bias, const ResultLayout& layout, SumOf<T>* sums, Result* out) {
+                     int64_t step, const SumOf<T>* bias, const ResultLayout& layout, SumOf<T>* sums, Result* out) {
   const int64_t width = panel_columns<SumOf<T>>();
   const int64_t depth = prepared.depth();
   const auto& parts = prepared.parts;
@@ -322,9 +322,10 @@ void compute_results(const PreparedPhase<T>& prepared, Range wanted, Range chann
     for (size_t part = 0; part < parts.size(); ++part) {
       for (int64_t channel = channels.first; channel < channels.last; channel += width) {
         const int64_t columns = std::min(width, channels.last - channel);
+        const T* panel = panels + (channel - channels.first) / width * step + prepared.first_line * width;
         if (in_place && is_whole<T>(columns)) {
           add_product<T, Result>(data, prepared.phase.reads.data() + block, count, prepared.depths.data(), depth,
-                                 {panels + channel * depth, width}, columns,
+                                 {panel, width}, columns,
                                  {out + prepared.phase.writes[static_cast<size_t>(block)] + channel, layout.place},
                                  true);
           continue;
@@ -343,7 +344,7 @@ void compute_results(const PreparedPhase<T>& prepared, Range wanted, Range chann
             if (begin > end || (begin == end && depth > 0)) continue;
             const bool fresh = !bias && begin == one.lines[0].first;
             add_product<T, SumOf<T>>(data, prepared.phase.reads.data() + start, few, prepared.depths.data() + begin,
-                                     end - begin, {panels + channel * depth + begin * width, width}, columns,
+                                     end - begin, {panel + begin * width, width}, columns,
                                      {own, width}, fresh);
           }
         }
@@ -369,7 +370,7 @@ void run_plan(const Geometry& g, GatherPlan plan, const std::array<int64_t, 3>& 
   const int64_t weight_bytes = g.groups * layout.results * layout.sources * g.kernel_elements() * int64_t{sizeof(T)};
   // Small images are computed as one: a large weight is not read again for each, and what they read alike is sorted.
   const bool joined =
-      g.batch > 1 && weight_bytes > kLargeWeight && result_size[0] * result_size[1] * result_size[2] < kSmallImage;
+      weight_bytes > kLargeWeight && result_size[0] * result_size[1] * result_size[2] < kSmallImage;
   const int64_t most_joined = frame ? std::max<int64_t>(1, kJoinedBytes / (frame * int64_t{sizeof(T)})) : g.batch;
   if (joined && g.batch > most_joined) {
     Geometry some = g;
@@ -383,6 +384,7 @@ void run_plan(const Geometry& g, GatherPlan plan, const std::array<int64_t, 3>& 
   if (joined && plan.has_frame()) plan.turn_frame();
   std::vector<PreparedPhase<T>> phases;
   int64_t work = 0;
+  int64_t line_count = 0;  // of a panel, with those of all phases
   for (const auto& z : plan.axis(0).phases) {
     for (const auto& y : plan.axis(1).phases) {
       for (const auto& x : plan.axis(2).phases) {
@@ -399,11 +401,11 @@ void run_plan(const Geometry& g, GatherPlan plan, const std::array<int64_t, 3>& 
           if ((count * taps - read) * worth <= count * taps) inside.clear();
         }
         if (joined) phase.join_images(g.batch, frame ? frame : image_elements, result_elements);
-        phases.emplace_back(std::move(phase), plan, layout.sources, inside);
+        phases.emplace_back(std::move(phase), plan, layout.sources, line_count, inside);
+        line_count += layout.sources * taps;
       }
     }
   }
-  write_panels(phases, layout, g.groups, weight);
   const int64_t threads = get_num_threads();
   work *= g.batch * result_channels;
   // An image for each task; where images are too few for the threads, a part of its results,
@@ -426,11 +428,19 @@ void run_plan(const Geometry& g, GatherPlan plan, const std::array<int64_t, 3>& 
   }
   const int64_t width = panel_columns<SumOf<T>>();
   const int64_t panel_count = divide_up(layout.results, width);
-  // Where a thread can have panels of its own, it reads a part of the weight, and wrote that itself: what another core
-  // wrote is far away.
+  const int64_t panel_size = line_count * width;
+  const auto lines = list_lines(phases, layout);
+  // Where a thread can have panels of its own, it writes one after the other, which then stays in its cache; else all
+  // are written first.
   const bool by_panels = joined && g.groups == 1 && (panel_count % parts == 0 || panel_count >= 4 * parts);
+  const auto panels = scratch<T>(by_panels ? 0 : g.groups * panel_count * panel_size);
+  const int64_t panel_grain = grain_for(g.groups * panel_count * panel_size, g.groups * panel_count, kSerialWork);
+  parallel_for(0, by_panels ? 0 : g.groups * panel_count, panel_grain, [&](int64_t begin, int64_t end) {
+    write_panels(phases, layout, lines, weight, {begin, end}, panels.get() + begin * panel_size);
+  });
   parallel_for(0, images * parts, grain_for(work, images * parts, kSerialWork), [&](int64_t begin, int64_t end) {
     const auto own_frame = scratch<T>(few ? 0 : frame);
+    const auto own_panel = scratch<T>(by_panels ? panel_size : 0);
     const auto sums = scratch<SumOf<T>>(kBlockResults * panel_count * width);
     for (int64_t task = begin; task < end; ++task) {
       const int64_t image = task / parts;
@@ -442,20 +452,24 @@ void run_plan(const Geometry& g, GatherPlan plan, const std::array<int64_t, 3>& 
         plan.write_frame(data, own_frame.get(), 0, source_channels);
         data = own_frame.get();
       }
+      for (int64_t panel = part * panel_count / parts; by_panels && panel < (part + 1) * panel_count / parts; ++panel) {
+        write_panels(phases, layout, lines, weight, {panel, panel + 1}, own_panel.get());
+        const Range channels{panel * width, std::min(layout.results, (panel + 1) * width)};
+        for (const PreparedPhase<T>& prepared : phases) {
+          compute_results(prepared, {0, static_cast<int64_t>(prepared.phase.reads.size())}, channels, data,
+                          own_panel.get(), panel_size, bias, results, sums.get(), out + image * result_elements);
+        }
+      }
       for (const PreparedPhase<T>& prepared : phases) {
+        if (by_panels) break;
         const auto count = static_cast<int64_t>(prepared.phase.reads.size());
         const int64_t share = divide_up(divide_up(count, parts), panel_rows<SumOf<T>>()) * panel_rows<SumOf<T>>();
-        Range wanted{std::min(count, part * share), std::min(count, (part + 1) * share)};
-        Range channels{0, layout.results};
-        if (by_panels) {
-          wanted = {0, count};
-          channels = {std::min(layout.results, part * panel_count / parts * width),
-                      std::min(layout.results, (part + 1) * panel_count / parts * width)};
-        }
+        const Range wanted{std::min(count, part * share), std::min(count, (part + 1) * share)};
         for (int64_t group = 0; group < g.groups; ++group) {
           const int64_t channel = group * layout.results;
-          compute_results(prepared, wanted, channels, data + group * layout.sources * plan.layout().channel,
-                          prepared.panels.get() + group * panel_count * width * prepared.depth(),
+          compute_results(prepared, wanted, {0, layout.results},
+                          data + group * layout.sources * plan.layout().channel,
+                          panels.get() + group * panel_count * panel_size, panel_size,
                           bias ? bias + channel : nullptr, results, sums.get(),
                           out + image * result_elements + channel * results.image.channel);
         }
@@ -536,7 +550,7 @@ void convolve_pairs(const Geometry& g, bool transposed, bool channels_last, uint
                                : pairs_of(input, g.batch * g.groups, sources, elements);
     images = image_copy.get();
   }
-  const uint32_t* weights = !transposed && g.weight_last && is_even ? as_pairs(weight) : nullptr;
+  const uint32_t* weights = !transposed && (g.weight_last || kernel == 1) && is_even ? as_pairs(weight) : nullptr;
   if (!weights) {
     if (transposed) weight_copy = pairs_of(weight, g.groups, sources, results * kernel);
     else if (g.weight_last) weight_copy = pairs_of_last(weight, g.groups * results * kernel, sources);

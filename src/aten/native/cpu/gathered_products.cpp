@@ -17,21 +17,12 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 template <typename T>
 constexpr int64_t kLanes = static_cast<int64_t>(hn::MaxLanes(hn::ScalableTag<T>()));
+// Half vectors only where they are long.
+template <typename T>
+constexpr int64_t kStep = kLanes<T> == 16 ? 8 : kLanes<T>;
 // Two sums a row, two vectors of the panel and one element: 19 registers of 32, or 15 of 16. Sums of more rows would
 // have room, but not the rows' own places: these are numbers, of which the processor keeps no more than 15.
 constexpr int kRows = kLanes<float> == 16 ? 8 : 6;
-
-#if HWY_TARGET == HWY_SCALAR
-template <typename V>
-V lower_half(V vector) {
-  return vector;
-}
-#else
-template <typename V>
-HWY_ATTR auto lower_half(V vector) {
-  return hn::LowerHalf(vector);
-}
-#endif
 
 // As many columns as `Halves` halves of a vector have: whole vectors, then half a one.
 template <int Rows, int Halves, typename T>
@@ -67,7 +58,7 @@ HWY_ATTR void add_tile(const T* data, const int64_t* rows, const int64_t* depths
       const V element = hn::Set(d, starts[row][place]);
 #pragma GCC unroll 2
       for (int v = 0; v < kVectors; ++v) totals[row][v] = hn::MulAdd(element, line[v], totals[row][v]);
-      if constexpr (kHalf) half_totals[row] = hn::MulAdd(lower_half(element), half_line, half_totals[row]);
+      if constexpr (kHalf) half_totals[row] = hn::MulAdd(hn::LowerHalf(element), half_line, half_totals[row]);
     }
   }
 #pragma GCC unroll 8
@@ -100,10 +91,11 @@ HWY_ATTR void add_tiles(const T* data, const int64_t* rows, int64_t count, const
 template <typename T>
 HWY_ATTR void add_product(const T* data, const int64_t* rows, int64_t count, const int64_t* depths, int64_t depth,
                           Lines<const T> panel, int64_t columns, Lines<T> sums, bool fresh) {
-  const auto add = 2 * columns <= kLanes<T>       ? add_tiles<1, T>
-                   : columns <= kLanes<T>         ? add_tiles<2, T>
-                   : 2 * columns <= 3 * kLanes<T> ? add_tiles<3, T>
-                                                  : add_tiles<4, T>;
+  auto add = columns <= kLanes<T> ? add_tiles<2, T> : add_tiles<4, T>;
+  if constexpr (kStep<T> < kLanes<T>) {
+    if (columns <= kStep<T>) add = add_tiles<1, T>;
+    else if (columns > kLanes<T> && columns <= 3 * kStep<T>) add = add_tiles<3, T>;
+  }
   add(data, rows, count, depths, depth, panel, sums, fresh);
 }
 
@@ -128,20 +120,26 @@ void transpose_floats(const float* from, int64_t from_step, int64_t rows, int64_
   transpose_some(from, from_step, rows, columns, to, to_step);
 }
 #else
-// Squares of four, along the lines that are farther apart: lines at distances of a power of two share places in the
-// cache, so that few of them can be used at a time.
-HWY_ATTR void transpose_floats(const float* from, int64_t from_step, int64_t rows, int64_t columns, float* to,
-                               int64_t to_step) {
-  const hn::CappedTag<float, 4> d;
+// Squares of four, two at a time where vectors have room, along the lines that are farther apart: lines at distances of
+// a power of two share places in the cache, so that few of them can be used at a time. What was not transposed: the
+// last rows, fewer than `Rows`.
+template <int64_t Rows>
+HWY_ATTR int64_t transpose_squares(const float* from, int64_t from_step, int64_t rows, int64_t whole, float* to,
+                                   int64_t to_step) {
+  const hn::CappedTag<float, Rows> d;
   const hn::Repartition<double, decltype(d)> pairs;
-  const int64_t whole_rows = rows / 4 * 4;
-  const int64_t whole = columns / 4 * 4;
+  const int64_t whole_rows = rows / Rows * Rows;
+  const auto load = [&](const float* line) HWY_ATTR {
+    const hn::CappedTag<float, 4> four;
+    if constexpr (Rows == 8) return hn::Combine(d, hn::LoadU(four, line + 4 * from_step), hn::LoadU(four, line));
+    else return hn::LoadU(four, line);
+  };
   const auto transpose_square = [&](int64_t i, int64_t j) HWY_ATTR {
     const float* line = from + i * from_step + j;
-    const auto a = hn::LoadU(d, line);
-    const auto b = hn::LoadU(d, line + from_step);
-    const auto c = hn::LoadU(d, line + 2 * from_step);
-    const auto e = hn::LoadU(d, line + 3 * from_step);
+    const auto a = load(line);
+    const auto b = load(line + from_step);
+    const auto c = load(line + 2 * from_step);
+    const auto e = load(line + 3 * from_step);
     const auto ab = hn::BitCast(pairs, hn::InterleaveLower(d, a, b));
     const auto ab_upper = hn::BitCast(pairs, hn::InterleaveUpper(d, a, b));
     const auto ce = hn::BitCast(pairs, hn::InterleaveLower(d, c, e));
@@ -154,13 +152,22 @@ HWY_ATTR void transpose_floats(const float* from, int64_t from_step, int64_t row
   };
   if (to_step > from_step) {
     for (int64_t j = 0; j < whole; j += 4) {
-      for (int64_t i = 0; i < whole_rows; i += 4) transpose_square(i, j);
+      for (int64_t i = 0; i < whole_rows; i += Rows) transpose_square(i, j);
     }
   } else {
-    for (int64_t i = 0; i < whole_rows; i += 4) {
+    for (int64_t i = 0; i < whole_rows; i += Rows) {
       for (int64_t j = 0; j < whole; j += 4) transpose_square(i, j);
     }
   }
+  return whole_rows;
+}
+HWY_ATTR void transpose_floats(const float* from, int64_t from_step, int64_t rows, int64_t columns, float* to,
+                               int64_t to_step) {
+  const int64_t whole = columns / 4 * 4;
+  int64_t whole_rows = 0;
+  if constexpr (kLanes<float> >= 8) whole_rows = transpose_squares<8>(from, from_step, rows, whole, to, to_step);
+  whole_rows += transpose_squares<4>(from + whole_rows * from_step, from_step, rows - whole_rows, whole,
+                                     to + whole_rows, to_step);
   transpose_some(from + whole, from_step, whole_rows, columns - whole, to + whole * to_step, to_step);
   transpose_some(from + whole_rows * from_step, from_step, rows - whole_rows, columns, to + whole_rows, to_step);
 }
@@ -171,6 +178,8 @@ void transpose_doubles(const double* from, int64_t from_step, int64_t rows, int6
 }
 
 int64_t tile_rows() { return kRows; }
+int64_t step_float() { return kStep<float>; }
+int64_t step_double() { return kStep<double>; }
 int64_t lanes_float() { return kLanes<float>; }
 
 }  // namespace HWY_NAMESPACE
@@ -185,6 +194,8 @@ HWY_EXPORT(add_product_double);
 HWY_EXPORT(transpose_floats);
 HWY_EXPORT(transpose_doubles);
 HWY_EXPORT(tile_rows);
+HWY_EXPORT(step_float);
+HWY_EXPORT(step_double);
 HWY_EXPORT(lanes_float);
 
 template <>
@@ -194,6 +205,14 @@ int64_t panel_columns<float>() {
 template <>
 int64_t panel_columns<double>() {
   return HWY_DYNAMIC_DISPATCH(lanes_float)();
+}
+template <>
+int64_t panel_step<float>() {
+  return HWY_DYNAMIC_DISPATCH(step_float)();
+}
+template <>
+int64_t panel_step<double>() {
+  return HWY_DYNAMIC_DISPATCH(step_double)();
 }
 template <>
 int64_t panel_rows<float>() {

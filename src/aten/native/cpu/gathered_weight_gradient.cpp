@@ -71,7 +71,7 @@ void sum_weight_gradient(const Geometry& g, bool channels_last, SumOf<T>* out, c
         const int64_t place = (panel / panel_count) * g.window_channels + channel;
         const T* from = grad + (first + image) * results * windows;
         T* to = slopes.get() + (panel * line_count + image * windows) * width;
-        if (columns < width) std::fill_n(to, windows * width, T(0));
+        if (!is_whole<T>(columns)) std::fill_n(to, windows * width, T(0));
         if (channels_last) {
           for (int64_t i = 0; i < windows; ++i) std::copy_n(from + i * results + place, columns, to + i * width);
         } else {
