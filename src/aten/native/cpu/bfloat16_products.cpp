@@ -81,6 +81,10 @@ AT_PAIRS_TARGET void add_tile(const Element* data, const int64_t* rows, const in
     for (int row = 0; row < Rows; ++row) {
       int pair;
       std::memcpy(&pair, starts[row] + place, sizeof pair);
+      if constexpr (kVectors == 0) {
+        half_totals[row] = _mm256_dpbf16_ps(half_totals[row], (__m256bh)_mm256_set1_epi32(pair), half_line);
+        continue;
+      }
       const __m512i element = _mm512_set1_epi32(pair);
 #pragma GCC unroll 2
       for (int v = 0; v < kVectors; ++v) totals[row][v] = _mm512_dpbf16_ps(totals[row][v], (__m512bh)element, line[v]);

@@ -394,7 +394,7 @@ HWY_ATTR void slide_line(const std::vector<Reading<Element>>& lines, const Slide
   const auto compute = [&](auto results, int64_t first) HWY_ATTR {
     constexpr int kResults = decltype(results)::value;
     const int64_t left = slide.begin + first * slide.stride;
-    if (left >= 0 && left + (kResults - 1) * slide.stride + slide.places <= slide.width) {
+    if (kResults > 1 && left >= 0 && left + (kResults - 1) * slide.stride + slide.places <= slide.width) {
       slide_results<kResults, false>(lines, slide, first, channels, weights, start, out);
     } else {
       slide_results<kResults, true>(lines, slide, first, channels, weights, start, out);

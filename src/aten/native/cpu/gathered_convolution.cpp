@@ -92,7 +92,6 @@ std::vector<ResultClass> sort_results(GatherPhase& phase, const std::vector<uint
 }
 
 // One phase of a convolution, and which lines of a panel of the weight are its own.
-template <typename T>
 struct PreparedPhase {
   GatherPhase phase;
   bool by_taps;  // the order of a panel's lines: as the image lies
@@ -184,8 +183,7 @@ void write_panel(const T* from, int64_t step, int64_t columns, const std::vector
 }
 
 // The lines of all phases in the order in which the weight lies: a transposed one's have neighbouring elements.
-template <typename T>
-std::vector<PanelLine> list_lines(const std::vector<PreparedPhase<T>>& phases, const WeightLayout& layout) {
+std::vector<PanelLine> list_lines(const std::vector<PreparedPhase>& phases, const WeightLayout& layout) {
   std::vector<PanelLine> taps;  // with the number of a tap for that of a line
   for (size_t i = 0; i < phases.size(); ++i) {
     const auto& phase_taps = phases[i].phase.taps;
@@ -212,7 +210,7 @@ std::vector<PanelLine> list_lines(const std::vector<PreparedPhase<T>>& phases, c
 
 // Some panels of the weight, counted through all groups: of each the lines of all phases.
 template <typename T>
-void write_panels(const std::vector<PreparedPhase<T>>& phases, const WeightLayout& layout,
+void write_panels(const std::vector<PreparedPhase>& phases, const WeightLayout& layout,
                   const std::vector<PanelLine>& lines, const T* weight, Range wanted, T* to) {
   const int64_t width = panel_columns<SumOf<T>>();
   const int64_t size = static_cast<int64_t>(lines.size()) * width;
@@ -251,7 +249,14 @@ void write_results(const T* sums, int64_t count, int64_t columns, const int64_t*
                    T* out) {
   const int64_t width = panel_columns<T>();
   if (layout.channels_last) {
-    for (int64_t i = 0; i < count; ++i) std::copy_n(sums + i * width, columns, out + writes[i]);
+    for (int64_t i = 0; i < count; ++i) {
+      constexpr int64_t kPiece = 4;  // often all: too few for a call
+      const T* from = sums + i * width;
+      T* to = out + writes[i];
+      int64_t j = 0;
+      for (; j + kPiece <= columns; j += kPiece) std::copy_n(from + j, kPiece, to + j);
+      std::copy_n(from + j, columns - j, to + j);
+    }
   } else if (layout.in_order) {
     for_each_line(writes, count, 1, [&](int64_t first, int64_t length) {
       transpose_matrix(sums + first * width, width, length, columns, out + writes[first], layout.image.channel);
@@ -292,7 +297,7 @@ void write_results(const float* sums, int64_t count, int64_t columns, const int6
 // Brings what a block of results with one tap reads nearer: places of an image whose channels lie last are too far
 // apart for the processor to see them coming.
 template <typename T>
-void fetch_lines(const T* data, const PreparedPhase<T>& prepared, int64_t block, int64_t count) {
+void fetch_lines(const T* data, const PreparedPhase& prepared, int64_t block, int64_t count) {
   constexpr auto kLine = static_cast<int64_t>(64 / sizeof(T));
   for (int64_t i = block; i < block + count; ++i) {
     const T* from = data + prepared.phase.reads[static_cast<size_t>(i)] + prepared.phase.taps[0].distance;
@@ -303,7 +308,7 @@ void fetch_lines(const T* data, const PreparedPhase<T>& prepared, int64_t block,
 // Some results of a phase in some channels of a group, whole panels of them or all. `panels` are those of these
 // channels, `step` elements from one to the next; `sums` has room for a block of all panels.
 template <typename T, typename Result>
-void compute_results(const PreparedPhase<T>& prepared, Range wanted, Range channels, const T* data, const T* panels,
+void compute_results(const PreparedPhase& prepared, Range wanted, Range channels, const T* data, const T* panels,
                      int64_t step, const SumOf<T>* bias, const ResultLayout& layout, SumOf<T>* sums, Result* out) {
   const int64_t width = panel_columns<SumOf<T>>();
   const int64_t depth = prepared.depth();
@@ -382,7 +387,7 @@ void run_plan(const Geometry& g, GatherPlan plan, const std::array<int64_t, 3>& 
     return;
   }
   if (joined && plan.has_frame()) plan.turn_frame();
-  std::vector<PreparedPhase<T>> phases;
+  std::vector<PreparedPhase> phases;
   int64_t work = 0;
   int64_t line_count = 0;  // of a panel, with those of all phases
   for (const auto& z : plan.axis(0).phases) {
@@ -455,12 +460,12 @@ void run_plan(const Geometry& g, GatherPlan plan, const std::array<int64_t, 3>& 
       for (int64_t panel = part * panel_count / parts; by_panels && panel < (part + 1) * panel_count / parts; ++panel) {
         write_panels(phases, layout, lines, weight, {panel, panel + 1}, own_panel.get());
         const Range channels{panel * width, std::min(layout.results, (panel + 1) * width)};
-        for (const PreparedPhase<T>& prepared : phases) {
+        for (const PreparedPhase& prepared : phases) {
           compute_results(prepared, {0, static_cast<int64_t>(prepared.phase.reads.size())}, channels, data,
                           own_panel.get(), panel_size, bias, results, sums.get(), out + image * result_elements);
         }
       }
-      for (const PreparedPhase<T>& prepared : phases) {
+      for (const PreparedPhase& prepared : phases) {
         if (by_panels) break;
         const auto count = static_cast<int64_t>(prepared.phase.reads.size());
         const int64_t share = divide_up(divide_up(count, parts), panel_rows<SumOf<T>>()) * panel_rows<SumOf<T>>();

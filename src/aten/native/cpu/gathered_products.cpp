@@ -55,6 +55,10 @@ HWY_ATTR void add_tile(const T* data, const int64_t* rows, const int64_t* depths
     if constexpr (kHalf) half_line = hn::LoadU(half, from + kVectors * kLanes<T>);
 #pragma GCC unroll 8
     for (int row = 0; row < Rows; ++row) {
+      if constexpr (kVectors == 0) {
+        half_totals[row] = hn::MulAdd(hn::Set(half, starts[row][place]), half_line, half_totals[row]);
+        continue;
+      }
       const V element = hn::Set(d, starts[row][place]);
 #pragma GCC unroll 2
       for (int v = 0; v < kVectors; ++v) totals[row][v] = hn::MulAdd(element, line[v], totals[row][v]);
