@@ -213,7 +213,9 @@ def test_infinities_stay_where_they_are_read(name: str, last: bool) -> None:
     image[0, 1, 5, 5] = image[-1, 0, 0, 0] = float("inf")
     image[0, 2, -1, -1] = float("nan")
     options = (stride, padding, dilation, False, [0] * len(stride), groups)
-    expected = convolve_by_windows(image.double(), weight.double(), torch.zeros(weight_size[0]).double(), *options[:3], groups)
+    expected = convolve_by_windows(
+        image.double(), weight.double(), torch.zeros(weight_size[0]).double(), *options[:3], groups
+    )
     for dtype in (torch.float32, torch.bfloat16):
         layout = torch.channels_last if last else torch.contiguous_format
         operands = [tensor.to(dtype).contiguous(memory_format=layout) for tensor in (image, weight)]

@@ -1,5 +1,5 @@
-// Compiled once per instruction set. Some neighbouring results share what is loaded of the weights and, where they
-// slide over it, of the image. Else those that read the same places of the kernel are a run; the gradient of the weight keeps its sums
+// Compiled once per instruction set. Some neighbouring results share what is loaded of the weights and, where they slide,
+// of the image. Else those that read the same places of the kernel are a run; the gradient of the weight keeps its sums
 // in registers for as long as a run is. bfloat16 (its bits) is widened where it is loaded, and rounded where it is
 // stored.
 
@@ -202,7 +202,7 @@ struct Steps {
   int64_t source, out;
 };
 
-// Numbers of channels in the order in which tiles read them: of two vectors of bfloat16, those with even numbers first.
+// Numbers of channels in the order in which tiles read them: of two vectors of bfloat16, the even ones first.
 template <typename Element, typename T>
 void order_for_tiles(T* values, int64_t channels) {
   if constexpr (kReadsTwice<Element>) {

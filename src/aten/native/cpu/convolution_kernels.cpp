@@ -35,6 +35,7 @@ using Geometry = ConvolutionGeometry;
 constexpr int64_t kTileBytes = 1 << 18;          // of the matrix of windows
 constexpr int64_t kShortLine = 6;
 constexpr int64_t kManyResults = 512;            // of a channel
+constexpr int64_t kLeastTogether = 3;            // channels of results that lie last and fill part of a vector
 constexpr int64_t kFewSources = 4;               // channels, of which a transposed convolution is not worth a product
 
 // How windows, counted through all images, are divided: tiles of `size` windows,
@@ -106,8 +107,7 @@ void for_each_image(int64_t windows, int64_t first, int64_t last, Body&& body) {
 // other; else vectors are filled with neighbouring places.
 template <typename T>
 bool is_gathered(int64_t channels, bool channels_last) {
-  constexpr int64_t kLeast = 4;
-  return channels >= (channels_last ? std::min(kLeast, panel_step<T>()) : panel_columns<T>() / 2);
+  return channels >= (channels_last ? std::min(kLeastTogether, panel_step<T>()) : panel_columns<T>() / 2);
 }
 
 // ---------------------------------------------------------------- by matrix products
@@ -350,7 +350,7 @@ bool convolve_in_pairs(Geometry g, bool transposed, const Tensor& out, const Ten
   const int64_t results = transposed ? g.image_channels : g.window_channels;
   const int64_t sources = transposed ? g.window_channels : g.image_channels;
   const bool is_last = !(out.is_contiguous() && input.is_contiguous());
-  if (!has_bfloat16_products() || results < (is_last ? kHalfPairs / 2 : kHalfPairs) || sources < 2) return false;
+  if (!has_bfloat16_products() || results < (is_last ? kLeastTogether : kHalfPairs) || sources < 2) return false;
   const Tensor addend = bias.defined() ? at::detail::to_dtype(bias, kFloat) : bias;
   const Tensor factors = lay_out_weight(g, weight, is_last);
   convolve_pairs(g, transposed, is_last, static_cast<uint16_t*>(out.data_ptr()), bits_of(input), bits_of(factors),
@@ -402,8 +402,8 @@ bool convolve_some_images(const Geometry& g, bool takes_last, const Tensor& out,
 bool sum_gradient_in_pairs(Geometry g, const Tensor& out, const Tensor& grad, const Tensor& input) {
   if (!has_bfloat16_products() || g.window_channels < kHalfPairs || !gradient_has_pairs(g)) return false;
   g.weight_last = lies_last(out);
-  const Tensor sums = g.weight_last ? at::detail::empty(out.sizes(), out.options().dtype(kFloat), out.suggest_memory_format())
-                                    : at::detail::empty(out.sizes(), kFloat, out.device());
+  const MemoryFormat format = g.weight_last ? out.suggest_memory_format() : MemoryFormat::Contiguous;
+  const Tensor sums = at::detail::empty(out.sizes(), out.options().dtype(kFloat), format);
   weight_gradient_pairs(g, !(grad.is_contiguous() && input.is_contiguous()), sums.data_ptr<float>(), bits_of(grad),
                         bits_of(input));
   at::detail::copy_into(out, sums);

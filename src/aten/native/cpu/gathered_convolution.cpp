@@ -133,8 +133,8 @@ struct PanelLine {
   int64_t line;
 };
 
-// One panel of each phase, `columns` wide, whose elements in a line are `step` apart from each other; lines in the order
-// in which they lie.
+// One panel of each phase, `columns` wide, whose elements in a line are `step` apart from each other; lines in the
+// order in which they lie.
 template <typename T>
 void write_panel(const T* from, int64_t step, int64_t columns, const std::vector<PanelLine>& lines,
                  const std::vector<T*>& panels) {

@@ -27,8 +27,8 @@ template <typename T>
 void weight_gradient_gathered(const ConvolutionGeometry& geometry, bool channels_last, T* out, const T* grad,
                               const T* input);
 
-// The same of bfloat16 numbers, where has_bfloat16_products(): of several images, which are multiplied two at a time, or
-// of two halves of one.
+// The same of bfloat16 numbers, where has_bfloat16_products(): of several images, which are multiplied two at a time,
+// or of two halves of one.
 inline bool gradient_has_pairs(const ConvolutionGeometry& geometry) {
   return geometry.batch > 1 || geometry.windows[1] % 2 == 0;
 }

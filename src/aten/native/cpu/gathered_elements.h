@@ -59,7 +59,8 @@ inline std::unique_ptr<uint32_t[]> pairs_of_last(const uint16_t* from, int64_t c
     }
     for (; i < end; ++i) {
       const uint16_t* place = from + i * channels;
-      for (int64_t pair = 0; pair < channels / 2; ++pair) std::memcpy(to + i * pairs + pair, place + 2 * pair, sizeof *to);
+      for (int64_t pair = 0; pair < channels / 2; ++pair)
+        std::memcpy(to + i * pairs + pair, place + 2 * pair, sizeof *to);
       if (channels % 2 != 0) to[(i + 1) * pairs - 1] = place[channels - 1];
     }
   });

@@ -48,7 +48,9 @@ void sum_weight_gradient(const Geometry& g, bool channels_last, SumOf<T>* out, c
   const int64_t width = panel_columns<SumOf<T>>();
   const int64_t panel_count = divide_up(g.window_channels, width);
   const int64_t line_count = images * windows;  // of a panel of slopes
-  const auto slopes = scratch<T>(g.groups * panel_count * line_count * width);
+  // Slopes whose channels lie last are panels as they are; for a few rows of the gradient they are not worth copying.
+  const bool in_place = channels_last && is_whole<T>(g.window_channels) && row_count <= kBlockRows;
+  const auto slopes = scratch<T>(in_place ? 0 : g.groups * panel_count * line_count * width);
   const auto frames = scratch<T>(plan.has_frame() ? images * step : 0);
   const auto sums = scratch<SumOf<T>>(g.groups * panel_count * row_count * width);
   for (int64_t first = 0; first < g.batch; first += images) {
@@ -61,7 +63,7 @@ void sum_weight_gradient(const Geometry& g, bool channels_last, SumOf<T>* out, c
                          sources);
       }
     });
-    const int64_t pieces = g.groups * panel_count * count;
+    const int64_t pieces = in_place ? 0 : g.groups * panel_count * count;
     parallel_for(0, pieces, grain_for(copied, pieces, kSerialWork), [&](int64_t begin, int64_t end) {
       for (int64_t piece = begin; piece < end; ++piece) {
         const int64_t image = piece % count;
@@ -93,10 +95,13 @@ void sum_weight_gradient(const Geometry& g, bool channels_last, SumOf<T>* out, c
         const int64_t chunks = divide_up(lines, kBlockDepth);
         for (int64_t chunk = 0; chunk < chunks; ++chunk) {
           const int64_t start = chunk * lines / chunks;
+          const int64_t channel = group * g.window_channels + panel % panel_count * width;
+          const Lines<const T> slope_lines =
+              in_place ? Lines<const T>{grad + (first * windows + start) * results + channel, results}
+                       : Lines<const T>{slopes.get() + (panel * line_count + start) * width, width};
           add_product<T, SumOf<T>>(data + group * g.image_channels * plan.layout().channel, rows.data() + row,
                          std::min(kBlockRows, row_count - row), depths.data() + start,
-                         (chunk + 1) * lines / chunks - start,
-                         {slopes.get() + (panel * line_count + start) * width, width},
+                         (chunk + 1) * lines / chunks - start, slope_lines,
                          std::min(width, g.window_channels - panel % panel_count * width),
                          {sums.get() + (panel * row_count + row) * width, width}, first == 0 && chunk == 0);
         }
@@ -125,7 +130,8 @@ void sum_halves(const Geometry& g, bool channels_last, float* out, const uint16_
   const int64_t line = g.image[2] * (channels_last ? sources : 1);
   const int64_t planes = g.image[0] * (channels_last ? 1 : sources);
   const auto images = scratch<uint32_t>(planes * half.image[1] * line);
-  parallel_for(0, planes, grain_for(planes * half.image[1] * line, planes, kSerialWork), [&](int64_t begin, int64_t end) {
+  const int64_t grain = grain_for(planes * half.image[1] * line, planes, kSerialWork);
+  parallel_for(0, planes, grain, [&](int64_t begin, int64_t end) {
     const auto both = scratch<uint16_t>(2 * half.image[1] * line);
     for (int64_t plane = begin; plane < end; ++plane) {
       for (int64_t i = 0; i < 2 * half.image[1]; ++i) {
