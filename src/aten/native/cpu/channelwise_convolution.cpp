@@ -1,6 +1,6 @@
-// Compiled once per instruction set. Some neighbouring results share what is loaded of the weights and, where they slide,
-// of the image. Else those that read the same places of the kernel are a run; the gradient of the weight keeps its sums
-// in registers for as long as a run is. bfloat16 (its bits) is widened where it is loaded, and rounded where it is
+// Compiled once per instruction set. Some neighbouring results share what is loaded of the weights and, where they
+// slide, of the image. Else those that read the same places of the kernel are a run; the gradient of the weight keeps its
+// sums in registers for as long as a run is. bfloat16 (its bits) is widened where it is loaded, and rounded where it is
 // stored.
 
 #include <aten/Parallel.h>
@@ -115,8 +115,8 @@ struct Slide {
 
   Slide(const ConvolutionGeometry& g, bool transposed)
       : begin(transposed ? g.padding[2] - g.kernel[2] + 1 : -g.padding[2]), places(g.kernel[2]),
-        width(transposed ? g.windows[2] : g.image[2]), stride(g.stride[2]), first_place(transposed ? g.kernel[2] - 1 : 0),
-        step(transposed ? -g.groups : g.groups) {}
+        width(transposed ? g.windows[2] : g.image[2]), stride(g.stride[2]),
+        first_place(transposed ? g.kernel[2] - 1 : 0), step(transposed ? -g.groups : g.groups) {}
 };
 
 // What results read, axis by axis. Those of a transposed convolution are elements of the image, which read windows.
