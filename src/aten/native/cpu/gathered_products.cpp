@@ -123,6 +123,10 @@ HWY_ATTR void transpose_some(const T* from, int64_t from_step, int64_t rows, int
 void transpose_floats(const float* from, int64_t from_step, int64_t rows, int64_t columns, float* to, int64_t to_step) {
   transpose_some(from, from_step, rows, columns, to, to_step);
 }
+void transpose_doubles(const double* from, int64_t from_step, int64_t rows, int64_t columns, double* to,
+                       int64_t to_step) {
+  transpose_some(from, from_step, rows, columns, to, to_step);
+}
 #else
 // Squares of four, two at a time where vectors have room, along the lines that are farther apart: lines at distances of
 // a power of two share places in the cache, so that few of them can be used at a time. What was not transposed: the
@@ -175,11 +179,25 @@ HWY_ATTR void transpose_floats(const float* from, int64_t from_step, int64_t row
   transpose_some(from + whole, from_step, whole_rows, columns - whole, to + whole * to_step, to_step);
   transpose_some(from + whole_rows * from_step, from_step, rows - whole_rows, columns, to + whole_rows, to_step);
 }
-#endif
-void transpose_doubles(const double* from, int64_t from_step, int64_t rows, int64_t columns, double* to,
-                       int64_t to_step) {
-  transpose_some(from, from_step, rows, columns, to, to_step);
+// Squares of two.
+HWY_ATTR void transpose_doubles(const double* from, int64_t from_step, int64_t rows, int64_t columns, double* to,
+                                int64_t to_step) {
+  const hn::CappedTag<double, 2> d;
+  const int64_t whole_rows = rows / 2 * 2;
+  const int64_t whole = columns / 2 * 2;
+  for (int64_t i = 0; i < whole_rows; i += 2) {
+    const double* line = from + i * from_step;
+    for (int64_t j = 0; j < whole; j += 2) {
+      const auto a = hn::LoadU(d, line + j);
+      const auto b = hn::LoadU(d, line + from_step + j);
+      hn::StoreU(hn::InterleaveLower(d, a, b), d, to + j * to_step + i);
+      hn::StoreU(hn::InterleaveUpper(d, a, b), d, to + (j + 1) * to_step + i);
+    }
+  }
+  transpose_some(from + whole, from_step, whole_rows, columns - whole, to + whole * to_step, to_step);
+  transpose_some(from + whole_rows * from_step, from_step, rows - whole_rows, columns, to + whole_rows, to_step);
 }
+#endif
 
 int64_t tile_rows() { return kRows; }
 int64_t step_float() { return kStep<float>; }
