@@ -1,6 +1,6 @@
-// Compiled once per instruction set. Some neighbouring results share what is loaded of the weights and, where they
-// slide, of the image. Else those that read the same places of the kernel are a run; the gradient of the weight keeps its
-// sums in registers for as long as a run is. bfloat16 (its bits) is widened where it is loaded, and rounded where it is
+// Compiled once per instruction set. Some neighbouring results share what is loaded of the weights and, with stride 1,
+// of the image. Else those that read the same places of the kernel are a run; the gradient of the weight keeps its sums
+// in registers for as long as a run is. bfloat16 (its bits) is widened where it is loaded, and rounded where it is
 // stored.
 
 #include <aten/Parallel.h>
@@ -108,15 +108,15 @@ struct Reading {
   int64_t weights;
 };
 
-// Results of a line that read along it: the first one from `begin` on, at as many places, each `stride` further.
+// Results of a line that read along it: the first one from `begin` on, at as many places, each the next one.
 struct Slide {
-  int64_t begin, places, width, stride;  // of what is read
-  int64_t first_place, step;             // of the weights, from left to right
+  int64_t begin, places, width;  // of what is read
+  int64_t first_place, step;     // of the weights, from left to right
 
   Slide(const ConvolutionGeometry& g, bool transposed)
       : begin(transposed ? g.padding[2] - g.kernel[2] + 1 : -g.padding[2]), places(g.kernel[2]),
-        width(transposed ? g.windows[2] : g.image[2]), stride(g.stride[2]),
-        first_place(transposed ? g.kernel[2] - 1 : 0), step(transposed ? -g.groups : g.groups) {}
+        width(transposed ? g.windows[2] : g.image[2]), first_place(transposed ? g.kernel[2] - 1 : 0),
+        step(transposed ? -g.groups : g.groups) {}
 };
 
 // What results read, axis by axis. Those of a transposed convolution are elements of the image, which read windows.
@@ -174,8 +174,8 @@ class Plan {
     }
   }
 
-  // Whether results read at a place what their neighbours read a stride before.
-  bool slides() const { return period == 1 && g_.dilation[2] == 1 && g_.kernel[2] > g_.stride[2]; }
+  // Whether results read at a place what their neighbours read at the place before.
+  bool slides() const { return g_.stride[2] == 1 && g_.dilation[2] == 1 && g_.kernel[2] > 1; }
 
   ConvolutionGeometry::Triple from, to;
   int64_t period, advance;  // from a result of a run to the next one: in the results, in what is read
@@ -306,26 +306,23 @@ HWY_ATTR void slide_sums(const std::vector<Reading<Element>>& lines, const Slide
 #pragma GCC unroll 7
   for (int i = 0; i < Results; ++i) sums[i] = start ? hn::LoadU(d, start) : hn::Zero(d);
   for (const Reading<Element>& line : lines) {
-    for (int64_t phase = 0; phase < slide.stride; ++phase) {  // whose places neighbours share
-      int64_t x = slide.begin + first * slide.stride + phase;
-      const auto read_next = [&]() HWY_ATTR {
-        const int64_t at = x;
-        x += slide.stride;
-        if (kClipped && (at < 0 || at >= slide.width)) return hn::Zero(d);
-        return load_some(line.source + at * channels + channel);
-      };
-      V window[Results];
+    int64_t x = slide.begin + first;
+    const auto read_next = [&]() HWY_ATTR {
+      const int64_t at = x++;
+      if (kClipped && (at < 0 || at >= slide.width)) return hn::Zero(d);
+      return load_some(line.source + at * channels + channel);
+    };
+    V window[Results];
 #pragma GCC unroll 7
-      for (int i = 0; i + 1 < Results; ++i) window[i] = read_next();
-      const T* weight = weights + line.weights + phase * slide.step;
-      for (int64_t place = phase; place < slide.places; place += slide.stride, weight += slide.stride * slide.step) {
-        const V factor = hn::LoadU(d, weight);
-        window[Results - 1] = read_next();
+    for (int i = 0; i + 1 < Results; ++i) window[i] = read_next();
+    const T* weight = weights + line.weights;
+    for (int64_t place = 0; place < slide.places; ++place, weight += slide.step) {
+      const V factor = hn::LoadU(d, weight);
+      window[Results - 1] = read_next();
 #pragma GCC unroll 7
-        for (int i = 0; i < Results; ++i) sums[i] = hn::MulAdd(window[i], factor, sums[i]);
+      for (int i = 0; i < Results; ++i) sums[i] = hn::MulAdd(window[i], factor, sums[i]);
 #pragma GCC unroll 7
-        for (int i = 0; i + 1 < Results; ++i) window[i] = window[i + 1];
-      }
+      for (int i = 0; i + 1 < Results; ++i) window[i] = window[i + 1];
     }
   }
 }
@@ -378,7 +375,7 @@ HWY_ATTR void slide_results(const std::vector<Reading<Element>>& lines, const Sl
       T sum = start ? start[channel] : T(0);
       for (const Reading<Element>& line : lines) {
         for (int64_t place = 0; place < slide.places; ++place) {
-          const int64_t x = slide.begin + i * slide.stride + place;
+          const int64_t x = slide.begin + i + place;
           if (x < 0 || x >= slide.width) continue;
           sum += widen(line.source[x * channels + channel]) * weights[line.weights + place * slide.step + channel];
         }
@@ -393,8 +390,8 @@ HWY_ATTR void slide_line(const std::vector<Reading<Element>>& lines, const Slide
                          int64_t channels, const T* weights, const T* start, Element* out) {
   const auto compute = [&](auto results, int64_t first) HWY_ATTR {
     constexpr int kResults = decltype(results)::value;
-    const int64_t left = slide.begin + first * slide.stride;
-    if (kResults > 1 && left >= 0 && left + (kResults - 1) * slide.stride + slide.places <= slide.width) {
+    const int64_t left = slide.begin + first;
+    if (kResults > 1 && left >= 0 && left + kResults - 1 + slide.places <= slide.width) {
       slide_results<kResults, false>(lines, slide, first, channels, weights, start, out);
     } else {
       slide_results<kResults, true>(lines, slide, first, channels, weights, start, out);
