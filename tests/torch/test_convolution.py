@@ -45,6 +45,15 @@ CASES: dict[str, tuple[tuple[int, ...], tuple[int, ...], Any, Any, Any, int]] = 
     "wide, steps larger than the kernel": ((2, 20, 11, 11), (24, 20, 2, 2), (3, 3), (0, 0), (1, 1), 1),
     "wide, padding larger than the kernel": ((2, 20, 4, 4), (36, 20, 2, 2), (1, 1), (3, 2), (1, 1), 1),
     "wide signal": ((4, 18, 100), (19, 18, 7), (3,), (5,), (2,), 1),
+    "eight in a group": ((2, 32, 9, 11), (32, 8, 3, 3), (1, 1), (1, 1), (1, 1), 4),
+    "four in a group": ((2, 12, 9, 11), (20, 3, 3, 3), (1, 2), (1, 1), (1, 1), 4),
+    "three quarters of a panel": ((2, 12, 9, 10), (24, 12, 3, 3), (2, 1), (1, 1), (1, 1), 1),
+    "patches": ((2, 3, 16, 24), (40, 3, 4, 4), (4, 4), (0, 0), (1, 1), 1),
+    "patches, padded": ((2, 3, 16, 20), (24, 3, 3, 6), (2, 4), (1, 2), (1, 1), 1),
+    "wide, one image": ((1, 18, 20, 13), (37, 18, 3, 3), (2, 1), (1, 1), (1, 1), 1),
+    "wide, one image of odd height": ((1, 18, 9, 13), (37, 18, 3, 3), (1, 1), (1, 1), (1, 1), 1),
+    "wide, pointwise, many results": ((2, 20, 24, 25), (40, 20, 1, 1), (1, 1), (0, 0), (1, 1), 1),
+    "each channel, small": ((2, 70, 7, 7), (70, 1, 3, 3), (1, 1), (1, 1), (1, 1), 70),
     "wide volume": ((2, 18, 5, 6, 7), (20, 18, 2, 3, 3), (1, 2, 1), (1, 0, 1), (2, 1, 1), 1),
     "one window": ((5, 7, 3, 4), (6, 7, 3, 4), (1, 1), (0, 0), (1, 1), 1),
     "one window, steps": ((2, 20, 5, 5), (33, 20, 5, 5), (2, 3), (0, 0), (1, 1), 1),
@@ -146,7 +155,8 @@ def test_transposed_convolution(name: str) -> None:
 @pytest.mark.usefixtures("threads")
 @pytest.mark.parametrize("name", [name for name, case in CASES.items() if len(case[0]) == 4 and name != "nothing"])
 @pytest.mark.parametrize("transposed", [False, True])
-def test_channels_last(name: str, transposed: bool) -> None:
+@pytest.mark.parametrize("weight_last", [False, True])
+def test_channels_last(name: str, transposed: bool, weight_last: bool) -> None:
     """The same numbers, and strides that say so."""
     size, weight_size, stride, padding, dilation, groups = CASES[name]
     image = torch.randn(size, dtype=torch.float64)
@@ -162,10 +172,11 @@ def test_channels_last(name: str, transposed: bool) -> None:
     plain = image.clone().requires_grad_()
     last = image.to(memory_format=torch.channels_last).requires_grad_()
     expected = torch.convolution(plain, weight, bias, *options)
-    actual = torch.convolution(last, weight, bias, *options)
+    factors = weight.detach().to(memory_format=torch.channels_last).requires_grad_() if weight_last else weight
+    actual = torch.convolution(last, factors, bias, *options)
     assert actual.is_contiguous(memory_format=torch.channels_last)
     torch.testing.assert_close(actual, expected, rtol=1e-10, atol=1e-10)
-    wanted, found = gradients(expected, [plain, weight, bias]), gradients(actual, [last, weight, bias])
+    wanted, found = gradients(expected, [plain, weight, bias]), gradients(actual, [last, factors, bias])
     for ours, theirs in zip(found, wanted, strict=True):
         torch.testing.assert_close(ours, theirs, rtol=1e-9, atol=1e-9)
 
@@ -176,8 +187,9 @@ def test_bfloat16(name: str, last: bool) -> None:
     """Sums are float32's, rounded once."""
     size, weight_size, stride, padding, dilation, groups = CASES[name]
     image, weight, bias = (torch.randn(shape).bfloat16() for shape in (size, weight_size, weight_size[:1]))
-    if last:
-        image = image.transpose(1, -1).contiguous().transpose(1, -1)
+    if last and image.dim() > 3:
+        layout = torch.channels_last if image.dim() == 4 else torch.channels_last_3d
+        image, weight = image.to(memory_format=layout), weight.to(memory_format=layout)
     options = (stride, padding, dilation, False, [0] * len(stride), groups)
     expected = torch.convolution(image.float(), weight.float(), bias.float(), *options)
     torch.testing.assert_close(
@@ -190,6 +202,25 @@ def test_bfloat16(name: str, last: bool) -> None:
     wanted = torch.autograd.grad(torch.convolution(wide[0], wide[1], None, *options), wide, slopes.float())
     for ours, theirs in zip(found, wanted, strict=True):
         torch.testing.assert_close(ours.float(), theirs, rtol=2**-7, atol=4e-2)
+
+
+@pytest.mark.parametrize("last", [False, True])
+@pytest.mark.parametrize("name", ["patches", "patches, padded", "each channel, small", "wide, one image"])
+def test_infinities_stay_where_they_are_read(name: str, last: bool) -> None:
+    """Nothing beside a window is multiplied, not even by 0."""
+    size, weight_size, stride, padding, dilation, groups = CASES[name]
+    image, weight = torch.randn(size), torch.randn(weight_size)
+    image[0, 1, 5, 5] = image[-1, 0, 0, 0] = float("inf")
+    image[0, 2, -1, -1] = float("nan")
+    options = (stride, padding, dilation, False, [0] * len(stride), groups)
+    expected = convolve_by_windows(
+        image.double(), weight.double(), torch.zeros(weight_size[0]).double(), *options[:3], groups
+    )
+    for dtype in (torch.float32, torch.bfloat16):
+        layout = torch.channels_last if last else torch.contiguous_format
+        operands = [tensor.to(dtype).contiguous(memory_format=layout) for tensor in (image, weight)]
+        found = torch.convolution(*operands, None, *options)
+        assert torch.equal(found.isfinite(), expected.isfinite())
 
 
 def test_gradients_of_gradients() -> None:

@@ -160,7 +160,8 @@ Tensor convolution(const Tensor& input, const Tensor& weight, const Tensor& bias
     const auto& kernels = transposed ? convolution_transposed_kernels : convolution_kernels;
     const Tensor image = at::detail::to_contiguous(input, format);
     const Tensor addend = bias.defined() ? bias.contiguous() : bias;
-    run_kernel(kernels, out.device(), out, image, weight.contiguous(), addend, window.stride, window.padding,
+    const Tensor factors = out.device().is_cpu() ? weight : weight.contiguous();
+    run_kernel(kernels, out.device(), out, image, factors, addend, window.stride, window.padding,
                window.dilation, groups);
   }
   return out;
@@ -184,7 +185,10 @@ Tensor _convolution_weight_gradient(const Tensor& grad_output, const Tensor& inp
     });
   }
   const MemoryFormat format = format_of_result(grad_output, input);
-  const Tensor out = at::detail::empty(weight_size, input.dtype(), input.device());
+  // The CPU's kernels write either layout.
+  const bool is_last = input.device().is_cpu() && dims > 1;
+  const Tensor out =
+      at::detail::empty(weight_size, input.options(), is_last ? format : MemoryFormat::Contiguous);
   if (out.numel() > 0) {
     run_kernel(convolution_weight_gradient_kernels, out.device(), out, at::detail::to_contiguous(grad_output, format),
                     at::detail::to_contiguous(input, format), window.stride, window.padding, window.dilation, groups);

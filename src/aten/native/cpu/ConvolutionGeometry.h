@@ -16,6 +16,7 @@ struct ConvolutionGeometry {
   using Triple = std::array<int64_t, 3>;
   int64_t batch, groups, image_channels, window_channels;
   Triple image, kernel, windows, stride, padding, dilation;
+  bool weight_last = false;  // whether the second axis of the weight lies last; only gathered convolutions take it so
 
   ConvolutionGeometry(c10::IntArrayRef image_sizes, c10::IntArrayRef window_sizes, c10::IntArrayRef weight_sizes,
                       c10::IntArrayRef strides, c10::IntArrayRef paddings, c10::IntArrayRef dilations, int64_t groups)

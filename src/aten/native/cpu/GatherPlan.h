@@ -182,11 +182,16 @@ struct GatherPhase {
     const auto write = [&](int dim, int64_t i) {
       return (phases[dim]->start + i * plan.axis(dim).write_step) * result.axis[dim];
     };
+    reads.resize(static_cast<size_t>(z.count * y.count * x.count));
+    writes.resize(reads.size());
+    size_t place = 0;
     for (int64_t i = 0; i < z.count; ++i) {
       for (int64_t j = 0; j < y.count; ++j) {
-        for (int64_t k = 0; k < x.count; ++k) {
-          reads.push_back(i * read_step(0) + j * read_step(1) + k * read_step(2));
-          writes.push_back(write(0, i) + write(1, j) + write(2, k));
+        const int64_t read_line = i * read_step(0) + j * read_step(1);
+        const int64_t write_line = write(0, i) + write(1, j);
+        for (int64_t k = 0; k < x.count; ++k, ++place) {
+          reads[place] = read_line + k * read_step(2);
+          writes[place] = write_line + write(2, k);
         }
       }
     }

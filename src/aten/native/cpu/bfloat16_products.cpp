@@ -31,94 +31,92 @@ constexpr int64_t kWidth = 32;  // columns of a panel
 constexpr int64_t kLanes = 16;
 constexpr int kRows = 8;
 
-// What a tile's sums are in: whole vectors, or half ones for few columns.
-struct Whole {
-  using Sums = __m512;
-  using Pairs = __m512bh;
-  static constexpr int64_t kColumns = kLanes;
-  AT_PAIRS_TARGET static Sums zero() { return _mm512_setzero_ps(); }
-  AT_PAIRS_TARGET static Sums load(const float* from) { return _mm512_loadu_ps(from); }
-  AT_PAIRS_TARGET static Pairs load(const uint32_t* from) { return (Pairs)_mm512_loadu_si512(from); }
-  AT_PAIRS_TARGET static Pairs repeat(int pair) { return (Pairs)_mm512_set1_epi32(pair); }
-  AT_PAIRS_TARGET static Sums add(Sums sums, Pairs a, Pairs b) { return _mm512_dpbf16_ps(sums, a, b); }
-  AT_PAIRS_TARGET static void store(Sums sums, float* to) { _mm512_storeu_ps(to, sums); }
-  AT_PAIRS_TARGET static void store(Sums sums, uint16_t* to) {
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), (__m256i)_mm512_cvtneps_pbh(sums));
-  }
-};
-struct Half {
-  using Sums = __m256;
-  using Pairs = __m256bh;
-  static constexpr int64_t kColumns = kHalfPairs;
-  AT_PAIRS_TARGET static Sums zero() { return _mm256_setzero_ps(); }
-  AT_PAIRS_TARGET static Sums load(const float* from) { return _mm256_loadu_ps(from); }
-  AT_PAIRS_TARGET static Pairs load(const uint32_t* from) {
-    return (Pairs)_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
-  }
-  AT_PAIRS_TARGET static Pairs repeat(int pair) { return (Pairs)_mm256_set1_epi32(pair); }
-  AT_PAIRS_TARGET static Sums add(Sums sums, Pairs a, Pairs b) { return _mm256_dpbf16_ps(sums, a, b); }
-  AT_PAIRS_TARGET static void store(Sums sums, float* to) { _mm256_storeu_ps(to, sums); }
-  AT_PAIRS_TARGET static void store(Sums sums, uint16_t* to) {
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(to), (__m128i)_mm256_cvtneps_pbh(sums));
-  }
-};
+AT_PAIRS_TARGET inline void store(__m512 sums, float* to) { _mm512_storeu_ps(to, sums); }
+AT_PAIRS_TARGET inline void store(__m256 sums, float* to) { _mm256_storeu_ps(to, sums); }
+AT_PAIRS_TARGET inline void store(__m512 sums, uint16_t* to) {
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), (__m256i)_mm512_cvtneps_pbh(sums));
+}
+AT_PAIRS_TARGET inline void store(__m256 sums, uint16_t* to) {
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(to), (__m128i)_mm256_cvtneps_pbh(sums));
+}
+
+// Without _mm512_castsi512_si256, of which GCC 12 warns.
+AT_PAIRS_TARGET inline __m256bh lower_half(__m512i pairs) {
+  return (__m256bh)__builtin_shufflevector((__v8di)pairs, (__v8di)pairs, 0, 1, 2, 3);
+}
 
 // As add_tile in gathered_products.cpp. Sums that are kept as bfloat16 are rounded, and `fresh`.
-template <int Rows, int Vectors, typename Vector, typename Element, typename Sum>
+template <int Rows, int Halves, typename Element, typename Sum>
 AT_PAIRS_TARGET void add_tile(const Element* data, const int64_t* rows, const int64_t* depths, int64_t depth,
                               Lines<const uint32_t> panel, Lines<Sum> sums, bool fresh) {
-  typename Vector::Sums totals[Rows][Vectors];
+  constexpr int kVectors = Halves / 2;
+  constexpr bool kHalf = Halves % 2 != 0;
+  __m512 totals[Rows][kVectors + 1];
+  __m256 half_totals[Rows];
   const Element* starts[Rows];
 #pragma GCC unroll 8
   for (int row = 0; row < Rows; ++row) {
     starts[row] = data + rows[row];
 #pragma GCC unroll 2
-    for (int v = 0; v < Vectors; ++v) {
-      totals[row][v] = Vector::zero();
-      if constexpr (std::is_same_v<Sum, float>) {
-        if (!fresh) totals[row][v] = Vector::load(sums.data + row * sums.step + v * Vector::kColumns);
-      }
+    for (int v = 0; v < kVectors; ++v) totals[row][v] = _mm512_setzero_ps();
+    if constexpr (kHalf) half_totals[row] = _mm256_setzero_ps();
+    if constexpr (std::is_same_v<Sum, float>) {
+      if (fresh) continue;
+      const float* from = sums.data + row * sums.step;
+#pragma GCC unroll 2
+      for (int v = 0; v < kVectors; ++v) totals[row][v] = _mm512_loadu_ps(from + v * kLanes);
+      if constexpr (kHalf) half_totals[row] = _mm256_loadu_ps(from + kVectors * kLanes);
     }
   }
   const uint32_t* from = panel.data;
   for (int64_t k = 0; k < depth; ++k, from += panel.step) {
     const int64_t place = depths[k];
-    typename Vector::Pairs line[Vectors];
+    __m512bh line[kVectors + 1];
+    __m256bh half_line;
 #pragma GCC unroll 2
-    for (int v = 0; v < Vectors; ++v) line[v] = Vector::load(from + v * Vector::kColumns);
+    for (int v = 0; v < kVectors; ++v) line[v] = (__m512bh)_mm512_loadu_si512(from + v * kLanes);
+    if constexpr (kHalf)
+      half_line = (__m256bh)_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + kVectors * kLanes));
 #pragma GCC unroll 8
     for (int row = 0; row < Rows; ++row) {
       int pair;
       std::memcpy(&pair, starts[row] + place, sizeof pair);
-      const auto element = Vector::repeat(pair);
+      if constexpr (kVectors == 0) {
+        half_totals[row] = _mm256_dpbf16_ps(half_totals[row], (__m256bh)_mm256_set1_epi32(pair), half_line);
+        continue;
+      }
+      const __m512i element = _mm512_set1_epi32(pair);
 #pragma GCC unroll 2
-      for (int v = 0; v < Vectors; ++v) totals[row][v] = Vector::add(totals[row][v], element, line[v]);
+      for (int v = 0; v < kVectors; ++v) totals[row][v] = _mm512_dpbf16_ps(totals[row][v], (__m512bh)element, line[v]);
+      if constexpr (kHalf)
+        half_totals[row] = _mm256_dpbf16_ps(half_totals[row], lower_half(element), half_line);
     }
   }
 #pragma GCC unroll 8
   for (int row = 0; row < Rows; ++row) {
+    Sum* to = sums.data + row * sums.step;
 #pragma GCC unroll 2
-    for (int v = 0; v < Vectors; ++v)
-      Vector::store(totals[row][v], sums.data + row * sums.step + v * Vector::kColumns);
+    for (int v = 0; v < kVectors; ++v) store(totals[row][v], to + v * kLanes);
+    if constexpr (kHalf) store(half_totals[row], to + kVectors * kLanes);
   }
 }
 
 // As in gathered_products.cpp.
-template <int Rows, int Vectors, typename Vector, typename Element, typename Sum>
+template <int Rows, int Halves, typename Element, typename Sum>
 AT_PAIRS_TARGET void add_rest(const Element* data, const int64_t* rows, int64_t count, const int64_t* depths,
                               int64_t depth, Lines<const uint32_t> panel, Lines<Sum> sums, bool fresh) {
   if constexpr (Rows > 1) {
-    if (count < Rows) return add_rest<Rows - 1, Vectors, Vector>(data, rows, count, depths, depth, panel, sums, fresh);
+    if (count < Rows) return add_rest<Rows - 1, Halves>(data, rows, count, depths, depth, panel, sums, fresh);
   }
-  add_tile<Rows, Vectors, Vector>(data, rows, depths, depth, panel, sums, fresh);
+  add_tile<Rows, Halves>(data, rows, depths, depth, panel, sums, fresh);
 }
 
-template <int Vectors, typename Vector, typename Element, typename Sum>
+template <int Halves, typename Element, typename Sum>
 AT_PAIRS_TARGET void add_tiles(const Element* data, const int64_t* rows, int64_t count, const int64_t* depths,
                                int64_t depth, Lines<const uint32_t> panel, Lines<Sum> sums, bool fresh) {
   for (; count >= kRows; rows += kRows, count -= kRows, sums.data += kRows * sums.step)
-    add_tile<kRows, Vectors, Vector>(data, rows, depths, depth, panel, sums, fresh);
-  if (count > 0) add_rest<kRows - 1, Vectors, Vector>(data, rows, count, depths, depth, panel, sums, fresh);
+    add_tile<kRows, Halves>(data, rows, depths, depth, panel, sums, fresh);
+  if (count > 0) add_rest<kRows - 1, Halves>(data, rows, count, depths, depth, panel, sums, fresh);
 }
 
 // MKL uses AMX, and its kernels for AVX512_BF16, on Intel's processors only.
@@ -288,9 +286,10 @@ void multiply_by_mkl(int64_t m, int64_t n, int64_t k, float alpha, MatrixOperand
 template <typename Element, typename Sum>
 void add_gathered_pairs(const Element* data, const int64_t* rows, int64_t count, const int64_t* depths, int64_t depth,
                         Lines<const uint32_t> panel, int64_t columns, Lines<Sum> sums, bool fresh) {
-  const auto add = columns <= Half::kColumns ? add_tiles<1, Half, Element, Sum>
-                   : columns <= kLanes       ? add_tiles<1, Whole, Element, Sum>
-                                             : add_tiles<2, Whole, Element, Sum>;
+  const auto add = columns <= kLanes / 2       ? add_tiles<1, Element, Sum>
+                   : columns <= kLanes         ? add_tiles<2, Element, Sum>
+                   : columns <= 3 * kLanes / 2 ? add_tiles<3, Element, Sum>
+                                               : add_tiles<4, Element, Sum>;
   add(data, rows, count, depths, depth, panel, sums, fresh);
 }
 

@@ -40,18 +40,46 @@ HWY_ATTR hn::Vec<D> load(D d, const Element* from) {
     return hn::LoadU(d, from);
   }
 }
+// bfloat16 in the upper halves: the nearest, even ones between two. Lower halves are what is left.
+template <typename D>
+HWY_ATTR hn::Vec<hn::Rebind<uint32_t, D>> round_upper(D d, hn::Vec<D> values) {
+  const hn::Rebind<uint32_t, decltype(d)> bits;
+  const auto exact = hn::BitCast(bits, values);
+  const auto odd = hn::And(hn::ShiftRight<16>(exact), hn::Set(bits, 1));
+  const auto nearest = hn::Add(exact, hn::Add(odd, hn::Set(bits, 0x7FFF)));
+  return hn::IfThenElse(hn::RebindMask(bits, hn::IsNaN(values)), hn::Set(bits, 0x7FC00000), nearest);
+}
 template <typename D, typename Element>
 HWY_ATTR void store(D d, hn::Vec<D> values, Element* to) {
-  if constexpr (std::is_same_v<Element, uint16_t>) {  // to the nearest, to even ones between two
-    const hn::Rebind<uint32_t, D> bits;
-    const auto exact = hn::BitCast(bits, values);
-    const auto odd = hn::And(hn::ShiftRight<16>(exact), hn::Set(bits, 1));
-    const auto nearest = hn::ShiftRight<16>(hn::Add(exact, hn::Add(odd, hn::Set(bits, 0x7FFF))));
-    const auto rounded = hn::IfThenElse(hn::RebindMask(bits, hn::IsNaN(values)), hn::Set(bits, 0x7FC0), nearest);
-    hn::StoreU(hn::TruncateTo(hn::Rebind<uint16_t, D>(), rounded), hn::Rebind<uint16_t, D>(), to);
+  if constexpr (std::is_same_v<Element, uint16_t>) {
+    const hn::Rebind<uint16_t, D> halves;
+    hn::StoreU(hn::TruncateTo(halves, hn::ShiftRight<16>(round_upper(d, values))), halves, to);
   } else {
     hn::StoreU(values, d, to);
   }
+}
+
+// Twice as many bfloat16 numbers as a vector has lanes are quickest widened as those with even numbers and those with
+// odd ones: each lane holds both, one in either half.
+template <typename Element>
+constexpr bool kReadsTwice = std::is_same_v<Element, uint16_t> && HWY_MAX_BYTES >= 64;
+template <typename D>
+HWY_ATTR hn::Vec<hn::Rebind<uint32_t, D>> load_twice(D d, const uint16_t* from) {
+  const hn::Repartition<uint16_t, D> halves;
+  return hn::BitCast(hn::Rebind<uint32_t, decltype(d)>(), hn::LoadU(halves, from));
+}
+template <bool kOdd, typename D>
+HWY_ATTR hn::Vec<D> widen_every_second(D d, hn::Vec<hn::Rebind<uint32_t, D>> both) {
+  const hn::Rebind<uint32_t, D> bits;
+  return hn::BitCast(d, kOdd ? hn::And(both, hn::Set(bits, 0xFFFF0000)) : hn::ShiftLeft<16>(both));
+}
+template <typename D>
+HWY_ATTR void store_twice(D d, hn::Vec<D> even, hn::Vec<D> odd, uint16_t* to) {
+  const hn::Rebind<uint32_t, D> bits;
+  const auto both = hn::Or(hn::ShiftRight<16>(round_upper(d, even)),
+                           hn::And(round_upper(d, odd), hn::Set(bits, 0xFFFF0000)));
+  const hn::Repartition<uint16_t, D> halves;
+  hn::StoreU(hn::BitCast(halves, both), halves, to);
 }
 template <typename Element>
 Wide<Element> widen(Element value) {
@@ -174,6 +202,19 @@ struct Steps {
   int64_t source, out;
 };
 
+// Numbers of channels in the order in which tiles read them: of two vectors of bfloat16, the even ones first.
+template <typename Element, typename T>
+void order_for_tiles(T* values, int64_t channels) {
+  if constexpr (kReadsTwice<Element>) {
+    const auto lanes = static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>()));
+    std::vector<T> twice(static_cast<size_t>(2 * lanes));
+    for (; channels >= 2 * lanes; channels -= 2 * lanes, values += 2 * lanes) {
+      std::copy_n(values, 2 * lanes, twice.begin());
+      for (int64_t i = 0; i < 2 * lanes; ++i) values[i % 2 * lanes + i / 2] = twice[static_cast<size_t>(i)];
+    }
+  }
+}
+
 // `Results` neighbours from number `first` of a run on, in some vectors of channels.
 template <int Results, int Vectors, typename Element, typename T = Wide<Element>>
 HWY_ATTR void compute_tile(const std::vector<Reading<Element>>& readings, int64_t first, int64_t channel, Steps steps,
@@ -191,19 +232,34 @@ HWY_ATTR void compute_tile(const std::vector<Reading<Element>>& readings, int64_
   for (const Reading<Element>& reading : readings) {
     const Element* source = reading.source + first * steps.source + channel;
     const T* weight = weights + reading.weights + channel;
-#pragma GCC unroll 8
-    for (int v = 0; v < Vectors; ++v) {
-      const V factor = hn::LoadU(d, weight + v * lanes);
+    if constexpr (kReadsTwice<Element> && Vectors == 2) {
+      const V even = hn::LoadU(d, weight);
+      const V odd = hn::LoadU(d, weight + lanes);
 #pragma GCC unroll 4
-      for (int i = 0; i < Results; ++i)
-        sums[i][v] = hn::MulAdd(load(d, source + i * steps.source + v * lanes), factor, sums[i][v]);
+      for (int i = 0; i < Results; ++i) {
+        const auto both = load_twice(d, source + i * steps.source);
+        sums[i][0] = hn::MulAdd(widen_every_second<false>(d, both), even, sums[i][0]);
+        sums[i][1] = hn::MulAdd(widen_every_second<true>(d, both), odd, sums[i][1]);
+      }
+    } else {
+#pragma GCC unroll 8
+      for (int v = 0; v < Vectors; ++v) {
+        const V factor = hn::LoadU(d, weight + v * lanes);
+#pragma GCC unroll 4
+        for (int i = 0; i < Results; ++i)
+          sums[i][v] = hn::MulAdd(load(d, source + i * steps.source + v * lanes), factor, sums[i][v]);
+      }
     }
   }
   out += first * steps.out + channel;
 #pragma GCC unroll 4
   for (int i = 0; i < Results; ++i) {
+    if constexpr (kReadsTwice<Element> && Vectors == 2) {
+      store_twice(d, sums[i][0], sums[i][1], out + i * steps.out);
+    } else {
 #pragma GCC unroll 8
-    for (int v = 0; v < Vectors; ++v) store(d, sums[i][v], out + i * steps.out + v * lanes);
+      for (int v = 0; v < Vectors; ++v) store(d, sums[i][v], out + i * steps.out + v * lanes);
+    }
   }
 }
 
@@ -232,7 +288,7 @@ HWY_ATTR void compute_run(const std::vector<Reading<Element>>& readings, int64_t
                           const T* weights, const T* start, Element* out) {
   if (count < 4) {
     for (int64_t i = 0; i < count; ++i)
-      compute_results<1, 4>(readings, i, channels, steps, weights, start, out);
+      compute_results<1, kReadsTwice<Element> ? 2 : 4>(readings, i, channels, steps, weights, start, out);
     return;
   }
   for (int64_t i = 0; i < count; i += 4)  // the last ones end with the run, some of them once more
@@ -241,25 +297,25 @@ HWY_ATTR void compute_run(const std::vector<Reading<Element>>& readings, int64_t
 
 // `Results` neighbours from number `first` of a line on that slide(), in a vector of channels: what one reads at a
 // place stays in registers for the next one. With kClipped, some of it lies beside the image, and is 0.
-template <int Results, bool kClipped, typename Element, typename T = Wide<Element>>
-HWY_ATTR void slide_tile(const std::vector<Reading<Element>>& lines, const Slide& slide, int64_t first,
-                         int64_t channel, int64_t channels, const T* weights, const T* start, Element* out) {
+template <int Results, bool kClipped, typename T, typename Element, typename Load>
+HWY_ATTR void slide_sums(const std::vector<Reading<Element>>& lines, const Slide& slide, int64_t first,
+                         int64_t channel, int64_t channels, const T* weights, const T* start,
+                         hn::Vec<hn::ScalableTag<T>>* sums, Load&& load_some) {
   const hn::ScalableTag<T> d;
   using V = hn::Vec<decltype(d)>;
-  V sums[Results];
 #pragma GCC unroll 7
-  for (int i = 0; i < Results; ++i) sums[i] = start ? hn::LoadU(d, start + channel) : hn::Zero(d);
+  for (int i = 0; i < Results; ++i) sums[i] = start ? hn::LoadU(d, start) : hn::Zero(d);
   for (const Reading<Element>& line : lines) {
     int64_t x = slide.begin + first;
     const auto read_next = [&]() HWY_ATTR {
       const int64_t at = x++;
       if (kClipped && (at < 0 || at >= slide.width)) return hn::Zero(d);
-      return load(d, line.source + at * channels + channel);
+      return load_some(line.source + at * channels + channel);
     };
     V window[Results];
 #pragma GCC unroll 7
     for (int i = 0; i + 1 < Results; ++i) window[i] = read_next();
-    const T* weight = weights + line.weights + channel;
+    const T* weight = weights + line.weights;
     for (int64_t place = 0; place < slide.places; ++place, weight += slide.step) {
       const V factor = hn::LoadU(d, weight);
       window[Results - 1] = read_next();
@@ -269,9 +325,37 @@ HWY_ATTR void slide_tile(const std::vector<Reading<Element>>& lines, const Slide
       for (int i = 0; i + 1 < Results; ++i) window[i] = window[i + 1];
     }
   }
+}
+template <int Results, bool kClipped, typename Element, typename T = Wide<Element>>
+HWY_ATTR void slide_tile(const std::vector<Reading<Element>>& lines, const Slide& slide, int64_t first,
+                         int64_t channel, int64_t channels, const T* weights, const T* start, Element* out) {
+  const hn::ScalableTag<T> d;
+  hn::Vec<decltype(d)> sums[Results];
+  slide_sums<Results, kClipped, T>(lines, slide, first, channel, channels, weights + channel,
+                                   start ? start + channel : nullptr, sums,
+                                   [&](const Element* from) HWY_ATTR { return load(d, from); });
   out += first * channels + channel;
 #pragma GCC unroll 7
   for (int i = 0; i < Results; ++i) store(d, sums[i], out + i * channels);
+}
+// The same in two vectors of channels of bfloat16.
+template <int Results, bool kClipped>
+HWY_ATTR void slide_twice(const std::vector<Reading<uint16_t>>& lines, const Slide& slide, int64_t first,
+                          int64_t channel, int64_t channels, const float* weights, const float* start, uint16_t* out) {
+  const hn::ScalableTag<float> d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  hn::Vec<decltype(d)> even[Results], odd[Results];
+  weights += channel;
+  if (start) start += channel;
+  slide_sums<Results, kClipped, float>(
+      lines, slide, first, channel, channels, weights, start, even,
+      [&](const uint16_t* from) HWY_ATTR { return widen_every_second<false>(d, load_twice(d, from)); });
+  slide_sums<Results, kClipped, float>(
+      lines, slide, first, channel, channels, weights + lanes, start ? start + lanes : nullptr, odd,
+      [&](const uint16_t* from) HWY_ATTR { return widen_every_second<true>(d, load_twice(d, from)); });
+  out += first * channels + channel;
+#pragma GCC unroll 7
+  for (int i = 0; i < Results; ++i) store_twice(d, even[i], odd[i], out + i * channels);
 }
 
 // The same in all channels.
@@ -280,6 +364,10 @@ HWY_ATTR void slide_results(const std::vector<Reading<Element>>& lines, const Sl
                             int64_t channels, const T* weights, const T* start, Element* out) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>()));
   int64_t channel = 0;
+  if constexpr (kReadsTwice<Element>) {
+    for (; channel + 2 * lanes <= channels; channel += 2 * lanes)
+      slide_twice<Results, kClipped>(lines, slide, first, channel, channels, weights, start, out);
+  }
   for (; channel + lanes <= channels; channel += lanes)
     slide_tile<Results, kClipped>(lines, slide, first, channel, channels, weights, start, out);
   for (; channel < channels; ++channel) {
@@ -303,7 +391,7 @@ HWY_ATTR void slide_line(const std::vector<Reading<Element>>& lines, const Slide
   const auto compute = [&](auto results, int64_t first) HWY_ATTR {
     constexpr int kResults = decltype(results)::value;
     const int64_t left = slide.begin + first;
-    if (left >= 0 && left + kResults - 1 + slide.places <= slide.width) {
+    if (kResults > 1 && left >= 0 && left + kResults - 1 + slide.places <= slide.width) {
       slide_results<kResults, false>(lines, slide, first, channels, weights, start, out);
     } else {
       slide_results<kResults, true>(lines, slide, first, channels, weights, start, out);
@@ -333,17 +421,25 @@ void convolve(const ConvolutionGeometry& g, bool transposed, Element* out, const
     for (int64_t place = 0; place < kernel; ++place)
       weights[static_cast<size_t>(place * channels + c)] = weight[c * kernel + place];
   }
+  for (int64_t place = 0; place < kernel; ++place)
+    order_for_tiles<Element>(weights.data() + place * channels, channels);
+  std::vector<T> start(static_cast<size_t>(bias ? channels : 0));
+  std::copy_n(bias, start.size(), start.begin());
+  order_for_tiles<Element>(start.data(), static_cast<int64_t>(start.size()));
+  if (bias) bias = start.data();
   const Plan plan(g, transposed);
-  const Slide slide(g, transposed);
+  [[maybe_unused]] const Slide slide(g, transposed);
   parallel_for(0, plan.line_count(), grain_of(g, plan), [&](int64_t begin, int64_t end) {
     std::vector<Reading<Element>> readings;
     const Steps steps{plan.advance * channels, plan.period * channels};
     for (int64_t line = begin; line < end; ++line) {
       Element* to = out + line * plan.to[2] * channels;
-      if (plan.slides()) {
-        plan.list_lines(line, slide, input, readings);
-        slide_line(readings, slide, plan.to[2], channels, weights.data(), bias, to);
-        continue;
+      if constexpr (!std::is_same_v<Element, double>) {  // which is not worth a kernel
+        if (plan.slides()) {
+          plan.list_lines(line, slide, input, readings);
+          slide_line(readings, slide, plan.to[2], channels, weights.data(), bias, to);
+          continue;
+        }
       }
       for (const Run& run : plan.runs) {
         plan.list(line, run, input, readings);

@@ -34,6 +34,8 @@ using Geometry = ConvolutionGeometry;
 
 constexpr int64_t kTileBytes = 1 << 18;          // of the matrix of windows
 constexpr int64_t kShortLine = 6;
+constexpr int64_t kManyResults = 512;            // of a channel
+constexpr int64_t kLeastTogether = 3;            // channels of results that lie last and fill part of a vector
 constexpr int64_t kFewSources = 4;               // channels, of which a transposed convolution is not worth a product
 
 // How windows, counted through all images, are divided: tiles of `size` windows,
@@ -101,11 +103,11 @@ void for_each_image(int64_t windows, int64_t first, int64_t last, Body&& body) {
   }
 }
 
-// Whether a group has enough channels of results to fill vectors with them;
-// else vectors are filled with neighbouring places.
+// Whether a group has enough channels of results to fill vectors with them, or some of one where they lie next to each
+// other; else vectors are filled with neighbouring places.
 template <typename T>
-bool is_gathered(int64_t channels) {
-  return channels >= panel_columns<T>() / 2;
+bool is_gathered(int64_t channels, bool channels_last) {
+  return channels >= (channels_last ? std::min(kLeastTogether, panel_step<T>()) : panel_columns<T>() / 2);
 }
 
 // ---------------------------------------------------------------- by matrix products
@@ -144,11 +146,18 @@ void convolve_by_products(const Geometry& g, T* out, const T* input, const T* we
   });
 }
 
+// Whether windows of one element, of few channels and many results, are best multiplied as the image lies.
+bool is_product_of_image(const Geometry& g) {
+  return g.is_pointwise() && g.window_channels > g.image_channels && g.window_count() >= kManyResults;
+}
+
 // Channels last where takes_channels_last() says so.
 template <typename T>
 void convolve(const Geometry& g, bool channels_last, T* out, const T* input, const T* weight, const T* bias) {
   if constexpr (std::is_floating_point_v<T>) {
-    if (is_gathered<T>(g.window_channels)) return convolve_gathered(g, channels_last, out, input, weight, bias);
+    if (!channels_last && is_product_of_image(g)) return convolve_by_products(g, out, input, weight, bias);
+    if (is_gathered<T>(g.window_channels, channels_last))
+      return convolve_gathered(g, channels_last, out, input, weight, bias);
     if (channels_last) return convolve_channelwise(g, false, out, input, weight, bias);
     if (!g.is_pointwise()) return convolve_directly(g, out, input, weight, bias);
   }
@@ -197,7 +206,7 @@ template <typename T>
 void convolve_transposed(const Geometry& g, bool channels_last, T* out, const T* input, const T* weight,
                          const T* bias) {
   if constexpr (std::is_floating_point_v<T>) {
-    if (is_gathered<T>(g.image_channels))
+    if (is_gathered<T>(g.image_channels, channels_last))
       return convolve_transposed_gathered(g, channels_last, out, input, weight, bias);
     if (channels_last) return convolve_channelwise(g, true, out, input, weight, bias);
     if (g.has_stride() && g.window_channels <= kFewSources) return transpose_directly(g, out, input, weight, bias);
@@ -234,7 +243,8 @@ void weight_gradient(const Geometry& g, bool channels_last, T* out, const T* gra
     return;
   }
   if constexpr (std::is_floating_point_v<T>) {
-    if (is_gathered<T>(g.window_channels)) return weight_gradient_gathered(g, channels_last, out, grad, input);
+    if (is_gathered<T>(g.window_channels, channels_last))
+      return weight_gradient_gathered(g, channels_last, out, grad, input);
     if (channels_last) return weight_gradient_channelwise(g, out, grad, input);
     // Short lines of windows would leave the vectors mostly to the zeros between them.
     if (!g.is_pointwise() && g.windows[2] >= kShortLine) return weight_gradient_directly(g, out, grad, input);
@@ -296,7 +306,8 @@ bool fills_vectors(const Geometry& g) { return g.groups >= panel_columns<float>(
 // Whether there is a way that reads and writes floating images with their channels last.
 bool takes_channels_last(ScalarType dtype, int64_t result_channels, const Geometry& g) {
   const bool wide =
-      dtype == kFloat ? is_gathered<float>(result_channels) : dtype == kDouble && is_gathered<double>(result_channels);
+      dtype == kFloat ? is_gathered<float>(result_channels, true)
+                      : dtype == kDouble && is_gathered<double>(result_channels, true);
   return wide || (c10::is_floating_type(dtype) && is_channelwise(g) && fills_vectors(g));
 }
 
@@ -310,17 +321,40 @@ void in_one_layout(const Tensor& out, const Tensor& input, bool takes_last, Body
   at::detail::copy_into(out, result);
 }
 
+// Whether lines of so many results of row-major images leave most of a vector empty, where one of channels is full.
+bool is_narrow(const Geometry& g, int64_t width, const Tensor& out, const Tensor& input) {
+  return is_channelwise(g) && fills_vectors(g) && c10::is_floating_type(out.dtype()) && out.dim() == 4 &&
+         out.is_contiguous() && input.is_contiguous() && out.sizes()[2] * out.sizes()[3] > 1 &&
+         g.kernel_elements() > 1 && width <= panel_columns<float>() / 4;
+}
+Tensor with_channels_last(const Tensor& image) { return at::detail::to_contiguous(image, MemoryFormat::ChannelsLast); }
+Tensor like_with_channels_last(const Tensor& image) {
+  return at::detail::empty(image.sizes(), image.options(), MemoryFormat::ChannelsLast);
+}
+
+bool lies_last(const Tensor& weight) {
+  return !weight.is_contiguous() && weight.suggest_memory_format() != MemoryFormat::Contiguous &&
+         weight.is_contiguous(weight.suggest_memory_format());
+}
+// The weight as it is where its channels lie last and are taken so, else row-major; the geometry is told.
+Tensor lay_out_weight(Geometry& g, const Tensor& weight, bool takes_last) {
+  g.weight_last = takes_last && lies_last(weight);
+  return g.weight_last ? weight : weight.contiguous();
+}
+
 const uint16_t* bits_of(const Tensor& tensor) { return static_cast<const uint16_t*>(tensor.data_ptr()); }
 
 // False: not for this way.
-bool convolve_in_pairs(const Geometry& g, bool transposed, const Tensor& out, const Tensor& input, const Tensor& weight,
+bool convolve_in_pairs(Geometry g, bool transposed, const Tensor& out, const Tensor& input, const Tensor& weight,
                        const Tensor& bias) {
   const int64_t results = transposed ? g.image_channels : g.window_channels;
   const int64_t sources = transposed ? g.window_channels : g.image_channels;
-  if (!has_bfloat16_products() || results < kHalfPairs || sources < 2) return false;
+  const bool is_last = !(out.is_contiguous() && input.is_contiguous());
+  if (!has_bfloat16_products() || results < (is_last ? kLeastTogether : kHalfPairs) || sources < 2) return false;
   const Tensor addend = bias.defined() ? at::detail::to_dtype(bias, kFloat) : bias;
-  convolve_pairs(g, transposed, !(out.is_contiguous() && input.is_contiguous()), static_cast<uint16_t*>(out.data_ptr()),
-                 bits_of(input), bits_of(weight), bias.defined() ? addend.data_ptr<float>() : nullptr);
+  const Tensor factors = lay_out_weight(g, weight, is_last);
+  convolve_pairs(g, transposed, is_last, static_cast<uint16_t*>(out.data_ptr()), bits_of(input), bits_of(factors),
+                 bias.defined() ? addend.data_ptr<float>() : nullptr);
   return true;
 }
 
@@ -328,7 +362,7 @@ bool convolve_in_pairs(const Geometry& g, bool transposed, const Tensor& out, co
 bool convolve_bits_channelwise(const Geometry& g, bool transposed, const Tensor& out, const Tensor& input,
                                const Tensor& weight, const Tensor& bias) {
   if (!is_channelwise(g) || !fills_vectors(g) || (out.is_contiguous() && input.is_contiguous())) return false;
-  const Tensor factors = at::detail::to_dtype(weight, kFloat);
+  const Tensor factors = at::detail::to_dtype(weight, kFloat).contiguous();
   const Tensor addend = bias.defined() ? at::detail::to_dtype(bias, kFloat) : bias;
   convolve_channelwise(g, transposed, static_cast<uint16_t*>(out.data_ptr()), bits_of(input), factors.data_ptr<float>(),
                        bias.defined() ? addend.data_ptr<float>() : nullptr);
@@ -342,7 +376,7 @@ bool convolve_some_images(const Geometry& g, bool takes_last, const Tensor& out,
                           const Tensor& weight, const Tensor& bias, Convolve&& convolve_images) {
   const bool is_last = !(out.is_contiguous() && input.is_contiguous());
   if (is_last && !takes_last) return false;
-  const Tensor factors = at::detail::to_dtype(weight, kFloat);
+  const Tensor factors = at::detail::to_dtype(weight, kFloat).contiguous();
   const Tensor addend = bias.defined() ? at::detail::to_dtype(bias, kFloat) : bias;
   const float* added = bias.defined() ? addend.data_ptr<float>() : nullptr;
   const Conversion widen(kFloat, input.dtype());
@@ -365,9 +399,11 @@ bool convolve_some_images(const Geometry& g, bool takes_last, const Tensor& out,
   return true;
 }
 
-bool sum_gradient_in_pairs(const Geometry& g, const Tensor& out, const Tensor& grad, const Tensor& input) {
-  if (!has_bfloat16_products() || g.window_channels < kHalfPairs || g.batch < 2) return false;
-  const Tensor sums = at::detail::empty(out.sizes(), kFloat, out.device());
+bool sum_gradient_in_pairs(Geometry g, const Tensor& out, const Tensor& grad, const Tensor& input) {
+  if (!has_bfloat16_products() || g.window_channels < kHalfPairs || !gradient_has_pairs(g)) return false;
+  g.weight_last = lies_last(out);
+  const MemoryFormat format = g.weight_last ? out.suggest_memory_format() : MemoryFormat::Contiguous;
+  const Tensor sums = at::detail::empty(out.sizes(), out.options().dtype(kFloat), format);
   weight_gradient_pairs(g, !(grad.is_contiguous() && input.is_contiguous()), sums.data_ptr<float>(), bits_of(grad),
                         bits_of(input));
   at::detail::copy_into(out, sums);
@@ -378,12 +414,17 @@ bool sum_gradient_in_pairs(const Geometry& g, const Tensor& out, const Tensor& g
 
 void convolution_kernel(const Tensor& out, const Tensor& input, const Tensor& weight, const Tensor& bias,
                         IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation, int64_t groups) {
-  const Geometry geometry(input.sizes(), out.sizes(), weight.sizes(), stride, padding, dilation, groups);
+  Geometry geometry(input.sizes(), out.sizes(), weight.sizes(), stride, padding, dilation, groups);
   if (is_product(geometry, out.dtype())) {
     const Tensor factors = native::t(as_rows(weight));
     const Tensor result = bias.defined() ? native::addmm(bias, as_rows(input), factors, Scalar(1), Scalar(1))
                                          : native::mm(as_rows(input), factors);
     return at::detail::copy_into(out, native::view(result, out.sizes()));
+  }
+  if (is_narrow(geometry, geometry.windows[2], out, input)) {
+    const Tensor result = like_with_channels_last(out);
+    convolution_kernel(result, with_channels_last(input), weight, bias, stride, padding, dilation, groups);
+    return at::detail::copy_into(out, result);
   }
   if (c10::is_reduced_floating_type(input.dtype())) {
     if (input.dtype() == kBFloat16 && (convolve_in_pairs(geometry, false, out, input, weight, bias) ||
@@ -399,7 +440,10 @@ void convolution_kernel(const Tensor& out, const Tensor& input, const Tensor& we
   in_one_layout(out, input, takes_last, [&](const Tensor& result, const Tensor& image, bool channels_last) {
     dispatch_numeric_types(out.dtype(), "convolution", [&](auto type) {
       using T = typename decltype(type)::type;
-      convolve(geometry, channels_last, result.data_ptr<T>(), image.data_ptr<T>(), weight.data_ptr<T>(),
+      const bool takes_weight =
+          std::is_floating_point_v<T> && is_gathered<T>(geometry.window_channels, channels_last);
+      const Tensor factors = lay_out_weight(geometry, weight, takes_weight);
+      convolve(geometry, channels_last, result.data_ptr<T>(), image.data_ptr<T>(), factors.data_ptr<T>(),
                bias.defined() ? bias.data_ptr<T>() : nullptr);
     });
   });
@@ -407,7 +451,7 @@ void convolution_kernel(const Tensor& out, const Tensor& input, const Tensor& we
 
 void convolution_transposed_kernel(const Tensor& out, const Tensor& input, const Tensor& weight, const Tensor& bias,
                                    IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation, int64_t groups) {
-  const Geometry geometry(out.sizes(), input.sizes(), weight.sizes(), stride, padding, dilation, groups);
+  Geometry geometry(out.sizes(), input.sizes(), weight.sizes(), stride, padding, dilation, groups);
   if (is_product(geometry, out.dtype())) {
     Tensor result = native::mm(as_rows(input), as_rows(weight));
     if (bias.defined()) {
@@ -415,6 +459,11 @@ void convolution_transposed_kernel(const Tensor& out, const Tensor& input, const
       result = at::add(native::view(result, sizes), native::unsqueeze(bias, 1));
     }
     return at::detail::copy_into(out, native::view(result, out.sizes()));
+  }
+  if (is_narrow(geometry, geometry.image[2], out, input)) {
+    const Tensor result = like_with_channels_last(out);
+    convolution_transposed_kernel(result, with_channels_last(input), weight, bias, stride, padding, dilation, groups);
+    return at::detail::copy_into(out, result);
   }
   if (c10::is_reduced_floating_type(input.dtype())) {
     if (input.dtype() == kBFloat16 && (convolve_in_pairs(geometry, true, out, input, weight, bias) ||
@@ -431,7 +480,10 @@ void convolution_transposed_kernel(const Tensor& out, const Tensor& input, const
   in_one_layout(out, input, takes_last, [&](const Tensor& result, const Tensor& image, bool channels_last) {
     dispatch_floating_types_and_int64(out.dtype(), "convolution_transposed", [&](auto type) {
       using T = typename decltype(type)::type;
-      convolve_transposed(geometry, channels_last, result.data_ptr<T>(), image.data_ptr<T>(), weight.data_ptr<T>(),
+      const bool takes_weight =
+          std::is_floating_point_v<T> && is_gathered<T>(geometry.image_channels, channels_last);
+      const Tensor factors = lay_out_weight(geometry, weight, takes_weight);
+      convolve_transposed(geometry, channels_last, result.data_ptr<T>(), image.data_ptr<T>(), factors.data_ptr<T>(),
                           bias.defined() ? bias.data_ptr<T>() : nullptr);
     });
   });
@@ -439,7 +491,7 @@ void convolution_transposed_kernel(const Tensor& out, const Tensor& input, const
 
 void convolution_weight_gradient_kernel(const Tensor& out, const Tensor& grad, const Tensor& input, IntArrayRef stride,
                                         IntArrayRef padding, IntArrayRef dilation, int64_t groups) {
-  const Geometry geometry(input.sizes(), grad.sizes(), out.sizes(), stride, padding, dilation, groups);
+  Geometry geometry(input.sizes(), grad.sizes(), out.sizes(), stride, padding, dilation, groups);
   if (is_product(geometry, out.dtype())) {
     const Tensor sums = native::mm(native::t(as_rows(grad)), as_rows(input));
     return at::detail::copy_into(out, native::view(sums, out.sizes()));
@@ -449,13 +501,21 @@ void convolution_weight_gradient_kernel(const Tensor& out, const Tensor& grad, c
     return run_kernel_in_float32(convolution_weight_gradient_kernels, out.device(), out, grad, input, stride, padding,
                                  dilation, groups);
   }
+  if (is_narrow(geometry, geometry.windows[2], grad, input)) {
+    return convolution_weight_gradient_kernel(out, with_channels_last(grad), with_channels_last(input), stride, padding,
+                                              dilation, groups);
+  }
   const bool is_last = !(grad.is_contiguous() && input.is_contiguous());
   const bool is_kept = is_last && takes_channels_last(out.dtype(), geometry.window_channels, geometry);
   const Tensor slopes = is_kept ? grad : at::detail::to_contiguous(grad);
   const Tensor image = is_kept ? input : at::detail::to_contiguous(input);
   dispatch_floating_types(out.dtype(), "convolution_weight_gradient", [&](auto type) {
     using T = typename decltype(type)::type;
-    weight_gradient(geometry, is_kept, out.data_ptr<T>(), slopes.data_ptr<T>(), image.data_ptr<T>());
+    geometry.weight_last = is_gathered<T>(geometry.window_channels, is_kept) && lies_last(out);
+    const bool is_written = geometry.weight_last || out.is_contiguous();
+    const Tensor sums = is_written ? out : at::detail::empty(out.sizes(), out.dtype(), out.device());
+    weight_gradient(geometry, is_kept, sums.data_ptr<T>(), slopes.data_ptr<T>(), image.data_ptr<T>());
+    if (!is_written) at::detail::copy_into(out, sums);
   });
 }
 

@@ -23,44 +23,20 @@ constexpr int64_t kJoinedBytes = 1 << 24;     // of frames of images that are co
 constexpr int64_t kSmallImage = 256;          // results
 constexpr int64_t kLargeWeight = 1 << 18;     // bytes that are not kept in the cache from one image to the next
 
-// Of a weight, where element (result channel, line of a panel) of a group lies.
+// Of a weight, where the elements of a group lie.
 struct WeightLayout {
-  int64_t group, result, source;  // elements from a group, a result's channel, a source's channel to the next
-  int64_t results, sources;       // channels of a group
-};
+  int64_t group, result, source, tap;  // from a group, a result's channel, a source's channel, a tap to the next
+  int64_t results, sources;            // channels of a group
 
-// One panel of `columns` columns: line lines[k] holds from[j * step + places[k]] for the columns j.
-template <typename T>
-void write_panel(const T* from, int64_t step, int64_t columns, const std::vector<int64_t>& places,
-                 const std::vector<int64_t>& lines, T* panel) {
-  const int64_t width = panel_columns<SumOf<T>>();
-  const auto depth = static_cast<int64_t>(places.size());
-  constexpr auto kLine = static_cast<int64_t>(64 / sizeof(T));
-  if (columns < width) std::fill_n(panel, depth * width, T(0));
-  const auto buffer = scratch<T>(kTransposedColumns * width);
-  for (int64_t first = 0; first < depth;) {
-    int64_t run = 1;  // of places next to each other
-    while (first + run < depth && run < kTransposedColumns && places[first + run] == places[first] + run) ++run;
-    // A column's elements are far from the next one's, and come from memory: the processor does not see them coming.
-    if (first + run < depth) {
-      for (int64_t j = 0; j < columns; ++j) {
-        const T* next = from + j * step + places[first + run];
-        const int64_t count = std::min(kTransposedColumns, depth - first - run);
-        for (int64_t i = 0; i < count; i += kLine) __builtin_prefetch(next + i);
-      }
-    }
-    bool in_order = true;
-    for (int64_t i = 1; i < run; ++i) in_order = in_order && lines[first + i] == lines[first] + i;
-    if (in_order) {
-      transpose_matrix(from + places[first], step, columns, run, panel + lines[first] * width, width);
-    } else {
-      transpose_matrix(from + places[first], step, columns, run, buffer.get(), width);
-      for (int64_t i = 0; i < run; ++i)
-        std::copy_n(buffer.get() + i * width, columns, panel + lines[first + i] * width);
-    }
-    first += run;
+  // [groups, results, sources, kernel]; or with the sources last.
+  static WeightLayout ordinary(int64_t results, int64_t sources, int64_t kernel, bool last) {
+    return {results * sources * kernel, sources * kernel, last ? 1 : kernel, last ? sources : 1, results, sources};
   }
-}
+  // [groups, sources, results, kernel]; or with the results last.
+  static WeightLayout transposed(int64_t results, int64_t sources, int64_t kernel, bool last) {
+    return {results * sources * kernel, last ? 1 : kernel, results * kernel, last ? results : 1, results, sources};
+  }
+};
 
 // From the first to behind the last.
 struct Range {
@@ -115,53 +91,139 @@ std::vector<ResultClass> sort_results(GatherPhase& phase, const std::vector<uint
   return classes;
 }
 
-// One phase of a convolution, with its part of the weight in panels.
-template <typename T>
+// One phase of a convolution, and which lines of a panel of the weight are its own.
 struct PreparedPhase {
   GatherPhase phase;
+  bool by_taps;  // the order of a panel's lines: as the image lies
+  int64_t sources, first_line;
   std::vector<int64_t> depths;
-  std::unique_ptr<T[]> panels;
   std::vector<Range> parts;
   std::vector<ResultClass> classes;
 
   // With `inside` (see GatherPhase), what lies around the image is not multiplied.
-  PreparedPhase(GatherPhase given, const GatherPlan& plan, const WeightLayout& layout, int64_t groups, const T* weight,
+  PreparedPhase(GatherPhase given, const GatherPlan& plan, int64_t sources, int64_t first_line,
                 const std::vector<uint64_t>& inside)
-      : phase(std::move(given)) {
-    const bool by_taps = !inside.empty() || plan.reads_channels_last();
-    // Panels are written in the order in which the weight lies, and multiplied in that in which the image does.
-    std::vector<int64_t> places, lines;
+      : phase(std::move(given)), by_taps(!inside.empty() || plan.reads_channels_last()), sources(sources),
+        first_line(first_line) {
     const auto taps = static_cast<int64_t>(phase.taps.size());
-    depths.resize(static_cast<size_t>(layout.sources * taps));
-    for (int64_t channel = 0; channel < layout.sources; ++channel) {
+    depths.resize(static_cast<size_t>(sources * taps));
+    for (int64_t channel = 0; channel < sources; ++channel) {
       for (int64_t tap = 0; tap < taps; ++tap) {
-        places.push_back(channel * layout.source + phase.taps[static_cast<size_t>(tap)].place);
-        lines.push_back(by_taps ? tap * layout.sources + channel : channel * taps + tap);
-        depths[static_cast<size_t>(lines.back())] =
+        depths[static_cast<size_t>(line_of(channel, tap))] =
             channel * plan.layout().channel + phase.taps[static_cast<size_t>(tap)].distance;
       }
     }
     parts = split_depth(depth());
     if (!inside.empty()) {
-      classes = sort_results(phase, inside, layout.sources);
+      classes = sort_results(phase, inside, sources);
     } else {
       classes.emplace_back(Range{0, static_cast<int64_t>(phase.reads.size())}, depth());
     }
-    const int64_t width = panel_columns<SumOf<T>>();
-    const int64_t count = divide_up(layout.results, width);
-    const int64_t size = depth() * width;
-    panels = scratch<T>(groups * count * size);
-    const int64_t grain = grain_for(groups * count * size, groups * count, kSerialWork);
-    parallel_for(0, groups * count, grain, [&](int64_t begin, int64_t end) {
-      for (int64_t panel = begin; panel < end; ++panel) {
-        const int64_t first = panel % count * width;
-        write_panel(weight + panel / count * layout.group + first * layout.result, layout.result,
-                    std::min(width, layout.results - first), places, lines, panels.get() + panel * size);
-      }
-    });
   }
   int64_t depth() const { return static_cast<int64_t>(depths.size()); }
+  int64_t line_of(int64_t channel, int64_t tap) const {
+    return by_taps ? tap * sources + channel : channel * static_cast<int64_t>(phase.taps.size()) + tap;
+  }
 };
+
+// A line of a phase's panel, and where in the weight its first element lies.
+struct PanelLine {
+  int64_t place;
+  size_t phase;
+  int64_t line;
+};
+
+// One panel of each phase, `columns` wide, whose elements in a line are `step` apart from each other; lines in the
+// order in which they lie.
+template <typename T>
+void write_panel(const T* from, int64_t step, int64_t columns, const std::vector<PanelLine>& lines,
+                 const std::vector<T*>& panels) {
+  constexpr auto kCacheLine = static_cast<int64_t>(64 / sizeof(T));
+  const int64_t width = panel_columns<SumOf<T>>();
+  const auto target_of = [&](const PanelLine& line) { return panels[line.phase] + line.line * width; };
+  // How many from number `first` on lie next to each other.
+  const auto run_from = [&](size_t first) {
+    size_t last = first;
+    while (last < lines.size() && last - first < kTransposedColumns &&
+           lines[last].place == lines[first].place + static_cast<int64_t>(last - first))
+      ++last;
+    return static_cast<int64_t>(last - first);
+  };
+  const auto buffer = scratch<T>(kTransposedColumns * width);
+  int64_t run = run_from(0);
+  for (size_t first = 0; first < lines.size();) {
+    const size_t next = first + static_cast<size_t>(run);
+    const int64_t next_run = run_from(next);
+    // What follows is far away, and comes from memory: the processor does not see it coming.
+    const int64_t pieces = step < kCacheLine ? 1 : columns;
+    const int64_t length = step < kCacheLine ? (columns - 1) * step + next_run : next_run;
+    for (int64_t j = 0; next_run > 0 && j < pieces; ++j) {
+      const T* piece = from + j * step + lines[next].place;
+      for (int64_t i = 0; i < length; i += kCacheLine) __builtin_prefetch(piece + i);
+    }
+    const T* place = from + lines[first].place;
+    bool in_order = true;
+    for (int64_t i = 1; i < run; ++i) {
+      const PanelLine& line = lines[first + static_cast<size_t>(i)];
+      in_order = in_order && line.phase == lines[first].phase && line.line == lines[first].line + i;
+    }
+    if (step == 1) {
+      for (int64_t i = 0; i < run; ++i)
+        std::copy_n(place + i, columns, target_of(lines[first + static_cast<size_t>(i)]));
+    } else if (in_order) {
+      transpose_matrix(place, step, columns, run, target_of(lines[first]), width);
+    } else {
+      transpose_matrix(place, step, columns, run, buffer.get(), width);
+      for (int64_t i = 0; i < run; ++i)
+        std::copy_n(buffer.get() + i * width, columns, target_of(lines[first + static_cast<size_t>(i)]));
+    }
+    first = next;
+    run = next_run;
+  }
+}
+
+// The lines of all phases in the order in which the weight lies: a transposed one's have neighbouring elements.
+std::vector<PanelLine> list_lines(const std::vector<PreparedPhase>& phases, const WeightLayout& layout) {
+  std::vector<PanelLine> taps;  // with the number of a tap for that of a line
+  for (size_t i = 0; i < phases.size(); ++i) {
+    const auto& phase_taps = phases[i].phase.taps;
+    for (size_t tap = 0; tap < phase_taps.size(); ++tap)
+      taps.push_back({phase_taps[tap].place * layout.tap, i, static_cast<int64_t>(tap)});
+  }
+  std::sort(taps.begin(), taps.end(), [](const PanelLine& a, const PanelLine& b) { return a.place < b.place; });
+  std::vector<PanelLine> lines;
+  lines.reserve(taps.size() * static_cast<size_t>(layout.sources));
+  const auto add_line = [&](int64_t channel, const PanelLine& tap) {
+    lines.push_back({channel * layout.source + tap.place, tap.phase, phases[tap.phase].line_of(channel, tap.line)});
+  };
+  if (layout.source < layout.tap) {
+    for (const PanelLine& tap : taps) {
+      for (int64_t channel = 0; channel < layout.sources; ++channel) add_line(channel, tap);
+    }
+  } else {
+    for (int64_t channel = 0; channel < layout.sources; ++channel) {
+      for (const PanelLine& tap : taps) add_line(channel, tap);
+    }
+  }
+  return lines;
+}
+
+// Some panels of the weight, counted through all groups: of each the lines of all phases.
+template <typename T>
+void write_panels(const std::vector<PreparedPhase>& phases, const WeightLayout& layout,
+                  const std::vector<PanelLine>& lines, const T* weight, Range wanted, T* to) {
+  const int64_t width = panel_columns<SumOf<T>>();
+  const int64_t size = static_cast<int64_t>(lines.size()) * width;
+  const int64_t count = divide_up(layout.results, width);
+  std::vector<T*> starts(phases.size());
+  for (int64_t panel = wanted.first; panel < wanted.last; ++panel, to += size) {
+    const int64_t first = panel % count * width;
+    const int64_t columns = std::min(width, layout.results - first);
+    if (!is_whole<T>(columns)) std::fill_n(to, size, T(0));
+    for (size_t i = 0; i < phases.size(); ++i) starts[i] = to + phases[i].first_line * width;
+    write_panel(weight + panel / count * layout.group + first * layout.result, layout.result, columns, lines, starts);
+  }
+}
 
 // Where results go: channel c of a group's results at c * layout.channel + the phase's writes.
 struct ResultLayout {
@@ -187,7 +249,14 @@ void write_results(const T* sums, int64_t count, int64_t columns, const int64_t*
                    T* out) {
   const int64_t width = panel_columns<T>();
   if (layout.channels_last) {
-    for (int64_t i = 0; i < count; ++i) std::copy_n(sums + i * width, columns, out + writes[i]);
+    for (int64_t i = 0; i < count; ++i) {
+      constexpr int64_t kPiece = 4;  // often all: too few for a call
+      const T* from = sums + i * width;
+      T* to = out + writes[i];
+      int64_t j = 0;
+      for (; j + kPiece <= columns; j += kPiece) std::copy_n(from + j, kPiece, to + j);
+      std::copy_n(from + j, columns - j, to + j);
+    }
   } else if (layout.in_order) {
     for_each_line(writes, count, 1, [&](int64_t first, int64_t length) {
       transpose_matrix(sums + first * width, width, length, columns, out + writes[first], layout.image.channel);
@@ -228,7 +297,7 @@ void write_results(const float* sums, int64_t count, int64_t columns, const int6
 // Brings what a block of results with one tap reads nearer: places of an image whose channels lie last are too far
 // apart for the processor to see them coming.
 template <typename T>
-void fetch_lines(const T* data, const PreparedPhase<T>& prepared, int64_t block, int64_t count) {
+void fetch_lines(const T* data, const PreparedPhase& prepared, int64_t block, int64_t count) {
   constexpr auto kLine = static_cast<int64_t>(64 / sizeof(T));
   for (int64_t i = block; i < block + count; ++i) {
     const T* from = data + prepared.phase.reads[static_cast<size_t>(i)] + prepared.phase.taps[0].distance;
@@ -236,11 +305,11 @@ void fetch_lines(const T* data, const PreparedPhase<T>& prepared, int64_t block,
   }
 }
 
-// Some results of a phase in some channels of a group, whole panels of them or all; `sums` has room for a block of all
-// panels.
+// Some results of a phase in some channels of a group, whole panels of them or all. `panels` are those of these
+// channels, `step` elements from one to the next; `sums` has room for a block of all panels.
 template <typename T, typename Result>
-void compute_results(const PreparedPhase<T>& prepared, Range wanted, Range channels, const T* data, const T* panels,
-                     const SumOf<T>* bias, const ResultLayout& layout, SumOf<T>* sums, Result* out) {
+void compute_results(const PreparedPhase& prepared, Range wanted, Range channels, const T* data, const T* panels,
+                     int64_t step, const SumOf<T>* bias, const ResultLayout& layout, SumOf<T>* sums, Result* out) {
   const int64_t width = panel_columns<SumOf<T>>();
   const int64_t depth = prepared.depth();
   const auto& parts = prepared.parts;
@@ -258,9 +327,10 @@ void compute_results(const PreparedPhase<T>& prepared, Range wanted, Range chann
     for (size_t part = 0; part < parts.size(); ++part) {
       for (int64_t channel = channels.first; channel < channels.last; channel += width) {
         const int64_t columns = std::min(width, channels.last - channel);
+        const T* panel = panels + (channel - channels.first) / width * step + prepared.first_line * width;
         if (in_place && is_whole<T>(columns)) {
           add_product<T, Result>(data, prepared.phase.reads.data() + block, count, prepared.depths.data(), depth,
-                                 {panels + channel * depth, width}, columns,
+                                 {panel, width}, columns,
                                  {out + prepared.phase.writes[static_cast<size_t>(block)] + channel, layout.place},
                                  true);
           continue;
@@ -279,7 +349,7 @@ void compute_results(const PreparedPhase<T>& prepared, Range wanted, Range chann
             if (begin > end || (begin == end && depth > 0)) continue;
             const bool fresh = !bias && begin == one.lines[0].first;
             add_product<T, SumOf<T>>(data, prepared.phase.reads.data() + start, few, prepared.depths.data() + begin,
-                                     end - begin, {panels + channel * depth + begin * width, width}, columns,
+                                     end - begin, {panel + begin * width, width}, columns,
                                      {own, width}, fresh);
           }
         }
@@ -305,7 +375,7 @@ void run_plan(const Geometry& g, GatherPlan plan, const std::array<int64_t, 3>& 
   const int64_t weight_bytes = g.groups * layout.results * layout.sources * g.kernel_elements() * int64_t{sizeof(T)};
   // Small images are computed as one: a large weight is not read again for each, and what they read alike is sorted.
   const bool joined =
-      g.batch > 1 && weight_bytes > kLargeWeight && result_size[0] * result_size[1] * result_size[2] < kSmallImage;
+      weight_bytes > kLargeWeight && result_size[0] * result_size[1] * result_size[2] < kSmallImage;
   const int64_t most_joined = frame ? std::max<int64_t>(1, kJoinedBytes / (frame * int64_t{sizeof(T)})) : g.batch;
   if (joined && g.batch > most_joined) {
     Geometry some = g;
@@ -317,8 +387,9 @@ void run_plan(const Geometry& g, GatherPlan plan, const std::array<int64_t, 3>& 
     return;
   }
   if (joined && plan.has_frame()) plan.turn_frame();
-  std::vector<PreparedPhase<T>> phases;
+  std::vector<PreparedPhase> phases;
   int64_t work = 0;
+  int64_t line_count = 0;  // of a panel, with those of all phases
   for (const auto& z : plan.axis(0).phases) {
     for (const auto& y : plan.axis(1).phases) {
       for (const auto& x : plan.axis(2).phases) {
@@ -335,7 +406,8 @@ void run_plan(const Geometry& g, GatherPlan plan, const std::array<int64_t, 3>& 
           if ((count * taps - read) * worth <= count * taps) inside.clear();
         }
         if (joined) phase.join_images(g.batch, frame ? frame : image_elements, result_elements);
-        phases.emplace_back(std::move(phase), plan, layout, g.groups, weight, inside);
+        phases.emplace_back(std::move(phase), plan, layout.sources, line_count, inside);
+        line_count += layout.sources * taps;
       }
     }
   }
@@ -361,11 +433,19 @@ void run_plan(const Geometry& g, GatherPlan plan, const std::array<int64_t, 3>& 
   }
   const int64_t width = panel_columns<SumOf<T>>();
   const int64_t panel_count = divide_up(layout.results, width);
-  // Where a thread can have panels of its own, it reads a part of the weight, and wrote that itself: what another core
-  // wrote is far away.
+  const int64_t panel_size = line_count * width;
+  const auto lines = list_lines(phases, layout);
+  // Where a thread can have panels of its own, it writes one after the other, which then stays in its cache; else all
+  // are written first.
   const bool by_panels = joined && g.groups == 1 && (panel_count % parts == 0 || panel_count >= 4 * parts);
+  const auto panels = scratch<T>(by_panels ? 0 : g.groups * panel_count * panel_size);
+  const int64_t panel_grain = grain_for(g.groups * panel_count * panel_size, g.groups * panel_count, kSerialWork);
+  parallel_for(0, by_panels ? 0 : g.groups * panel_count, panel_grain, [&](int64_t begin, int64_t end) {
+    write_panels(phases, layout, lines, weight, {begin, end}, panels.get() + begin * panel_size);
+  });
   parallel_for(0, images * parts, grain_for(work, images * parts, kSerialWork), [&](int64_t begin, int64_t end) {
     const auto own_frame = scratch<T>(few ? 0 : frame);
+    const auto own_panel = scratch<T>(by_panels ? panel_size : 0);
     const auto sums = scratch<SumOf<T>>(kBlockResults * panel_count * width);
     for (int64_t task = begin; task < end; ++task) {
       const int64_t image = task / parts;
@@ -377,20 +457,24 @@ void run_plan(const Geometry& g, GatherPlan plan, const std::array<int64_t, 3>& 
         plan.write_frame(data, own_frame.get(), 0, source_channels);
         data = own_frame.get();
       }
-      for (const PreparedPhase<T>& prepared : phases) {
+      for (int64_t panel = part * panel_count / parts; by_panels && panel < (part + 1) * panel_count / parts; ++panel) {
+        write_panels(phases, layout, lines, weight, {panel, panel + 1}, own_panel.get());
+        const Range channels{panel * width, std::min(layout.results, (panel + 1) * width)};
+        for (const PreparedPhase& prepared : phases) {
+          compute_results(prepared, {0, static_cast<int64_t>(prepared.phase.reads.size())}, channels, data,
+                          own_panel.get(), panel_size, bias, results, sums.get(), out + image * result_elements);
+        }
+      }
+      for (const PreparedPhase& prepared : phases) {
+        if (by_panels) break;
         const auto count = static_cast<int64_t>(prepared.phase.reads.size());
         const int64_t share = divide_up(divide_up(count, parts), panel_rows<SumOf<T>>()) * panel_rows<SumOf<T>>();
-        Range wanted{std::min(count, part * share), std::min(count, (part + 1) * share)};
-        Range channels{0, layout.results};
-        if (by_panels) {
-          wanted = {0, count};
-          channels = {std::min(layout.results, part * panel_count / parts * width),
-                      std::min(layout.results, (part + 1) * panel_count / parts * width)};
-        }
+        const Range wanted{std::min(count, part * share), std::min(count, (part + 1) * share)};
         for (int64_t group = 0; group < g.groups; ++group) {
           const int64_t channel = group * layout.results;
-          compute_results(prepared, wanted, channels, data + group * layout.sources * plan.layout().channel,
-                          prepared.panels.get() + group * panel_count * width * prepared.depth(),
+          compute_results(prepared, wanted, {0, layout.results},
+                          data + group * layout.sources * plan.layout().channel,
+                          panels.get() + group * panel_count * panel_size, panel_size,
                           bias ? bias + channel : nullptr, results, sums.get(),
                           out + image * result_elements + channel * results.image.channel);
         }
@@ -403,8 +487,8 @@ void run_plan(const Geometry& g, GatherPlan plan, const std::array<int64_t, 3>& 
 
 template <typename T>
 void convolve_gathered(const Geometry& g, bool channels_last, T* out, const T* input, const T* weight, const T* bias) {
-  const int64_t rows = g.rows();
-  const WeightLayout layout{g.window_channels * rows, rows, g.kernel_elements(), g.window_channels, g.image_channels};
+  const auto layout =
+      WeightLayout::ordinary(g.window_channels, g.image_channels, g.kernel_elements(), g.weight_last);
   run_plan(g, ordinary_plan(g, channels_last), g.windows, layout, out, input,
            g.groups * g.image_channels * g.image_elements(), weight, bias);
 }
@@ -412,11 +496,44 @@ void convolve_gathered(const Geometry& g, bool channels_last, T* out, const T* i
 template <typename T>
 void convolve_transposed_gathered(const Geometry& g, bool channels_last, T* out, const T* input, const T* weight,
                                   const T* bias) {
-  const WeightLayout layout{g.window_channels * g.rows(), g.kernel_elements(), g.rows(), g.image_channels,
-                            g.window_channels};
+  const auto layout =
+      WeightLayout::transposed(g.image_channels, g.window_channels, g.kernel_elements(), g.weight_last);
   run_plan(g, transposed_plan(g, channels_last), g.image, layout, out, input,
            g.groups * g.window_channels * g.window_count(), weight, bias);
 }
+
+namespace {
+
+// Numbers that lie in pairs are these as they are.
+const uint32_t* as_pairs(const uint16_t* numbers) {
+  return reinterpret_cast<uintptr_t>(numbers) % alignof(uint32_t) == 0 ? reinterpret_cast<const uint32_t*>(numbers)
+                                                                       : nullptr;
+}
+
+// Windows whose lines begin and end between pairs of numbers, in images and in the weight: false where they do not.
+// A line of places with all their channels is one of numbers, too.
+bool convolve_lines_of_pairs(const Geometry& g, bool channels_last, uint16_t* out, const uint16_t* input,
+                             const uint16_t* weight, const float* bias) {
+  const int64_t unit = channels_last ? g.image_channels : 1;
+  const bool is_line = channels_last ? g.groups == 1 && g.weight_last : !g.weight_last;
+  const auto in_pairs = [&](int64_t places) { return places * unit % 2 == 0; };
+  const uint32_t* images = as_pairs(input);
+  const uint32_t* weights = as_pairs(weight);
+  if (!is_line || g.dilation[2] != 1 || !in_pairs(g.kernel[2]) || !in_pairs(g.stride[2]) || !in_pairs(g.padding[2]) ||
+      !in_pairs(g.image[2]) || !images || !weights)
+    return false;
+  Geometry halved = g;
+  for (auto* sizes : {&halved.kernel, &halved.stride, &halved.padding, &halved.image})
+    (*sizes)[2] = (*sizes)[2] * unit / 2;
+  if (channels_last) halved.image_channels = 1;
+  const auto layout =
+      WeightLayout::ordinary(g.window_channels, halved.image_channels, halved.kernel_elements(), false);
+  run_plan(halved, ordinary_plan(halved, channels_last), g.windows, layout, out, images,
+           g.groups * halved.image_channels * halved.image_elements(), weights, bias);
+  return true;
+}
+
+}  // namespace
 
 void convolve_pairs(const Geometry& g, bool transposed, bool channels_last, uint16_t* out, const uint16_t* input,
                     const uint16_t* weight, const float* bias) {
@@ -425,24 +542,30 @@ void convolve_pairs(const Geometry& g, bool transposed, bool channels_last, uint
   const int64_t elements = transposed ? g.window_count() : g.image_elements();
   const int64_t kernel = g.kernel_elements();
   const int64_t pairs = (sources + 1) / 2;
+  const bool is_even = sources % 2 == 0;
+  if (!transposed && !(channels_last && is_even) &&
+      convolve_lines_of_pairs(g, channels_last, out, input, weight, bias))
+    return;
   Geometry halved = g;
   (transposed ? halved.window_channels : halved.image_channels) = pairs;
-  // An even number of channels that lie last are pairs as they are.
-  const bool are_pairs =
-      channels_last && sources % 2 == 0 && reinterpret_cast<uintptr_t>(input) % alignof(uint32_t) == 0;
-  std::unique_ptr<uint32_t[]> copy;
-  if (!are_pairs) {
-    copy = channels_last ? pairs_of_last(input, g.batch * elements * g.groups, sources)
-                         : pairs_of(input, g.batch * g.groups, sources, elements);
+  std::unique_ptr<uint32_t[]> image_copy, weight_copy;
+  const uint32_t* images = channels_last && is_even ? as_pairs(input) : nullptr;
+  if (!images) {
+    image_copy = channels_last ? pairs_of_last(input, g.batch * elements * g.groups, sources)
+                               : pairs_of(input, g.batch * g.groups, sources, elements);
+    images = image_copy.get();
   }
-  const uint32_t* images = are_pairs ? reinterpret_cast<const uint32_t*>(input) : copy.get();
-  // The weight of a group is [results, sources, kernel], or [sources, results, kernel] of a transposed one.
-  const auto weights = transposed ? pairs_of(weight, g.groups, sources, results * kernel)
-                                  : pairs_of(weight, g.groups * results, sources, kernel);
-  const WeightLayout layout{results * pairs * kernel, transposed ? kernel : pairs * kernel,
-                            transposed ? results * kernel : kernel, results, pairs};
+  const uint32_t* weights = !transposed && (g.weight_last || kernel == 1) && is_even ? as_pairs(weight) : nullptr;
+  if (!weights) {
+    if (transposed) weight_copy = pairs_of(weight, g.groups, sources, results * kernel);
+    else if (g.weight_last) weight_copy = pairs_of_last(weight, g.groups * results * kernel, sources);
+    else weight_copy = pairs_of(weight, g.groups * results, sources, kernel);
+    weights = weight_copy.get();
+  }
+  const auto layout = transposed ? WeightLayout::transposed(results, pairs, kernel, g.weight_last)
+                                 : WeightLayout::ordinary(results, pairs, kernel, g.weight_last);
   run_plan(halved, transposed ? transposed_plan(halved, channels_last) : ordinary_plan(halved, channels_last),
-           transposed ? g.image : g.windows, layout, out, images, g.groups * pairs * elements, weights.get(), bias);
+           transposed ? g.image : g.windows, layout, out, images, g.groups * pairs * elements, weights, bias);
 }
 
 #define TORCH_INSTANTIATE(T)                                                                                           \

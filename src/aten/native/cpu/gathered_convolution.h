@@ -22,12 +22,16 @@ void convolve_transposed_gathered(const ConvolutionGeometry& geometry, bool chan
 void convolve_pairs(const ConvolutionGeometry& geometry, bool transposed, bool channels_last, uint16_t* out,
                     const uint16_t* input, const uint16_t* weight, const float* bias);
 
-// out: row-major.
+// out: as the geometry says.
 template <typename T>
 void weight_gradient_gathered(const ConvolutionGeometry& geometry, bool channels_last, T* out, const T* grad,
                               const T* input);
 
-// The same of bfloat16 numbers, where has_bfloat16_products(): of several images, which are multiplied two at a time.
+// The same of bfloat16 numbers, where has_bfloat16_products(): of several images, which are multiplied two at a time,
+// or of two halves of one.
+inline bool gradient_has_pairs(const ConvolutionGeometry& geometry) {
+  return geometry.batch > 1 || geometry.windows[1] % 2 == 0;
+}
 void weight_gradient_pairs(const ConvolutionGeometry& geometry, bool channels_last, float* out, const uint16_t* grad,
                            const uint16_t* input);
 

@@ -32,11 +32,10 @@ void add_product(const T* data, const int64_t* rows, int64_t count, const int64_
   }
 }
 
-// Whether so many columns of sums are whole vectors, which add_product writes alone.
+// Whether add_product writes so many columns of sums and no more.
 template <typename T>
 bool is_whole(int64_t columns) {
-  const int64_t width = panel_columns<SumOf<T>>();
-  return columns == width || 2 * columns == width || (std::is_same_v<T, uint32_t> && columns == kHalfPairs);
+  return columns % panel_step<SumOf<T>>() == 0;
 }
 
 inline void transpose_matrix(const uint32_t* from, int64_t from_step, int64_t rows, int64_t columns, uint32_t* to,
@@ -51,9 +50,18 @@ inline std::unique_ptr<uint32_t[]> pairs_of_last(const uint16_t* from, int64_t c
   auto result = scratch<uint32_t>(count * pairs);
   uint32_t* const to = result.get();
   parallel_for(0, count, std::max<int64_t>(1, (1 << 16) / channels), [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      to[(i + 1) * pairs - 1] = 0;
-      std::memcpy(to + i * pairs, from + i * channels, static_cast<size_t>(channels) * sizeof *from);
+    int64_t i = begin;
+    for (; channels == 3 && i < std::min(end, count - 1); ++i) {  // colours, with the next place's first one
+      uint64_t four;
+      std::memcpy(&four, from + i * channels, sizeof four);
+      four &= ~uint64_t{0} >> 16;
+      std::memcpy(to + i * pairs, &four, sizeof four);
+    }
+    for (; i < end; ++i) {
+      const uint16_t* place = from + i * channels;
+      for (int64_t pair = 0; pair < channels / 2; ++pair)
+        std::memcpy(to + i * pairs + pair, place + 2 * pair, sizeof *to);
+      if (channels % 2 != 0) to[(i + 1) * pairs - 1] = place[channels - 1];
     }
   });
   return result;

@@ -17,71 +17,90 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 template <typename T>
 constexpr int64_t kLanes = static_cast<int64_t>(hn::MaxLanes(hn::ScalableTag<T>()));
+// Half vectors only where they are long.
+template <typename T>
+constexpr int64_t kStep = kLanes<T> == 16 ? 8 : kLanes<T>;
 // Two sums a row, two vectors of the panel and one element: 19 registers of 32, or 15 of 16. Sums of more rows would
 // have room, but not the rows' own places: these are numbers, of which the processor keeps no more than 15.
 constexpr int kRows = kLanes<float> == 16 ? 8 : 6;
 
-template <int Rows, int Vectors, typename T>
+// As many columns as `Halves` halves of a vector have: whole vectors, then half a one.
+template <int Rows, int Halves, typename T>
 HWY_ATTR void add_tile(const T* data, const int64_t* rows, const int64_t* depths, int64_t depth, Lines<const T> panel,
                        Lines<T> sums, bool fresh) {
+  constexpr int kVectors = Halves / 2;
+  constexpr bool kHalf = Halves % 2 != 0;
   const hn::ScalableTag<T> d;
+  const hn::CappedTag<T, (kLanes<T> + 1) / 2> half;
   using V = hn::Vec<decltype(d)>;
-  V totals[Rows][Vectors];
+  using H = hn::Vec<decltype(half)>;
+  V totals[Rows][kVectors + 1];
+  H half_totals[Rows];
   const T* starts[Rows];
 #pragma GCC unroll 8
   for (int row = 0; row < Rows; ++row) {
     starts[row] = data + rows[row];
+    const T* from = sums.data + row * sums.step;
 #pragma GCC unroll 2
-    for (int v = 0; v < Vectors; ++v) {
-      totals[row][v] = fresh ? hn::Zero(d) : hn::LoadU(d, sums.data + row * sums.step + v * kLanes<T>);
-    }
+    for (int v = 0; v < kVectors; ++v) totals[row][v] = fresh ? hn::Zero(d) : hn::LoadU(d, from + v * kLanes<T>);
+    if constexpr (kHalf) half_totals[row] = fresh ? hn::Zero(half) : hn::LoadU(half, from + kVectors * kLanes<T>);
   }
   const T* from = panel.data;
   for (int64_t k = 0; k < depth; ++k, from += panel.step) {
     const int64_t place = depths[k];
-    V line[Vectors];
+    V line[kVectors + 1];
+    H half_line;
 #pragma GCC unroll 2
-    for (int v = 0; v < Vectors; ++v) line[v] = hn::LoadU(d, from + v * kLanes<T>);
+    for (int v = 0; v < kVectors; ++v) line[v] = hn::LoadU(d, from + v * kLanes<T>);
+    if constexpr (kHalf) half_line = hn::LoadU(half, from + kVectors * kLanes<T>);
 #pragma GCC unroll 8
     for (int row = 0; row < Rows; ++row) {
+      if constexpr (kVectors == 0) {
+        half_totals[row] = hn::MulAdd(hn::Set(half, starts[row][place]), half_line, half_totals[row]);
+        continue;
+      }
       const V element = hn::Set(d, starts[row][place]);
 #pragma GCC unroll 2
-      for (int v = 0; v < Vectors; ++v) totals[row][v] = hn::MulAdd(element, line[v], totals[row][v]);
+      for (int v = 0; v < kVectors; ++v) totals[row][v] = hn::MulAdd(element, line[v], totals[row][v]);
+      if constexpr (kHalf) half_totals[row] = hn::MulAdd(hn::LowerHalf(element), half_line, half_totals[row]);
     }
   }
 #pragma GCC unroll 8
   for (int row = 0; row < Rows; ++row) {
+    T* to = sums.data + row * sums.step;
 #pragma GCC unroll 2
-    for (int v = 0; v < Vectors; ++v) hn::StoreU(totals[row][v], d, sums.data + row * sums.step + v * kLanes<T>);
+    for (int v = 0; v < kVectors; ++v) hn::StoreU(totals[row][v], d, to + v * kLanes<T>);
+    if constexpr (kHalf) hn::StoreU(half_totals[row], half, to + kVectors * kLanes<T>);
   }
 }
 
 // The rows that are left, fewer than kRows, in one go: every line of the panel is loaded once.
-template <int Rows, int Vectors, typename T>
+template <int Rows, int Halves, typename T>
 HWY_ATTR void add_rest(const T* data, const int64_t* rows, int64_t count, const int64_t* depths, int64_t depth,
                        Lines<const T> panel, Lines<T> sums, bool fresh) {
   if constexpr (Rows > 1) {
-    if (count < Rows) return add_rest<Rows - 1, Vectors>(data, rows, count, depths, depth, panel, sums, fresh);
+    if (count < Rows) return add_rest<Rows - 1, Halves>(data, rows, count, depths, depth, panel, sums, fresh);
   }
-  add_tile<Rows, Vectors>(data, rows, depths, depth, panel, sums, fresh);
+  add_tile<Rows, Halves>(data, rows, depths, depth, panel, sums, fresh);
 }
 
-template <int Vectors, typename T>
+template <int Halves, typename T>
 HWY_ATTR void add_tiles(const T* data, const int64_t* rows, int64_t count, const int64_t* depths, int64_t depth,
                         Lines<const T> panel, Lines<T> sums, bool fresh) {
   for (; count >= kRows; rows += kRows, count -= kRows, sums.data += kRows * sums.step)
-    add_tile<kRows, Vectors>(data, rows, depths, depth, panel, sums, fresh);
-  if (count > 0) add_rest<kRows - 1, Vectors>(data, rows, count, depths, depth, panel, sums, fresh);
+    add_tile<kRows, Halves>(data, rows, depths, depth, panel, sums, fresh);
+  if (count > 0) add_rest<kRows - 1, Halves>(data, rows, count, depths, depth, panel, sums, fresh);
 }
 
 template <typename T>
 HWY_ATTR void add_product(const T* data, const int64_t* rows, int64_t count, const int64_t* depths, int64_t depth,
                           Lines<const T> panel, int64_t columns, Lines<T> sums, bool fresh) {
-  if (columns <= kLanes<T>) {
-    add_tiles<1>(data, rows, count, depths, depth, panel, sums, fresh);
-  } else {
-    add_tiles<2>(data, rows, count, depths, depth, panel, sums, fresh);
+  auto add = columns <= kLanes<T> ? add_tiles<2, T> : add_tiles<4, T>;
+  if constexpr (kStep<T> < kLanes<T>) {
+    if (columns <= kStep<T>) add = add_tiles<1, T>;
+    else if (columns > kLanes<T> && columns <= 3 * kStep<T>) add = add_tiles<3, T>;
   }
+  add(data, rows, count, depths, depth, panel, sums, fresh);
 }
 
 void add_product_float(const float* data, const int64_t* rows, int64_t count, const int64_t* depths, int64_t depth,
@@ -104,21 +123,31 @@ HWY_ATTR void transpose_some(const T* from, int64_t from_step, int64_t rows, int
 void transpose_floats(const float* from, int64_t from_step, int64_t rows, int64_t columns, float* to, int64_t to_step) {
   transpose_some(from, from_step, rows, columns, to, to_step);
 }
+void transpose_doubles(const double* from, int64_t from_step, int64_t rows, int64_t columns, double* to,
+                       int64_t to_step) {
+  transpose_some(from, from_step, rows, columns, to, to_step);
+}
 #else
-// Squares of four, along the lines that are farther apart: lines at distances of a power of two share places in the
-// cache, so that few of them can be used at a time.
-HWY_ATTR void transpose_floats(const float* from, int64_t from_step, int64_t rows, int64_t columns, float* to,
-                               int64_t to_step) {
-  const hn::CappedTag<float, 4> d;
+// Squares of four, two at a time where vectors have room, along the lines that are farther apart: lines at distances of
+// a power of two share places in the cache, so that few of them can be used at a time. What was not transposed: the
+// last rows, fewer than `Rows`.
+template <int64_t Rows>
+HWY_ATTR int64_t transpose_squares(const float* from, int64_t from_step, int64_t rows, int64_t whole, float* to,
+                                   int64_t to_step) {
+  const hn::CappedTag<float, Rows> d;
   const hn::Repartition<double, decltype(d)> pairs;
-  const int64_t whole_rows = rows / 4 * 4;
-  const int64_t whole = columns / 4 * 4;
+  const int64_t whole_rows = rows / Rows * Rows;
+  const auto load = [&](const float* line) HWY_ATTR {
+    const hn::CappedTag<float, 4> four;
+    if constexpr (Rows == 8) return hn::Combine(d, hn::LoadU(four, line + 4 * from_step), hn::LoadU(four, line));
+    else return hn::LoadU(four, line);
+  };
   const auto transpose_square = [&](int64_t i, int64_t j) HWY_ATTR {
     const float* line = from + i * from_step + j;
-    const auto a = hn::LoadU(d, line);
-    const auto b = hn::LoadU(d, line + from_step);
-    const auto c = hn::LoadU(d, line + 2 * from_step);
-    const auto e = hn::LoadU(d, line + 3 * from_step);
+    const auto a = load(line);
+    const auto b = load(line + from_step);
+    const auto c = load(line + 2 * from_step);
+    const auto e = load(line + 3 * from_step);
     const auto ab = hn::BitCast(pairs, hn::InterleaveLower(d, a, b));
     const auto ab_upper = hn::BitCast(pairs, hn::InterleaveUpper(d, a, b));
     const auto ce = hn::BitCast(pairs, hn::InterleaveLower(d, c, e));
@@ -131,23 +160,48 @@ HWY_ATTR void transpose_floats(const float* from, int64_t from_step, int64_t row
   };
   if (to_step > from_step) {
     for (int64_t j = 0; j < whole; j += 4) {
-      for (int64_t i = 0; i < whole_rows; i += 4) transpose_square(i, j);
+      for (int64_t i = 0; i < whole_rows; i += Rows) transpose_square(i, j);
     }
   } else {
-    for (int64_t i = 0; i < whole_rows; i += 4) {
+    for (int64_t i = 0; i < whole_rows; i += Rows) {
       for (int64_t j = 0; j < whole; j += 4) transpose_square(i, j);
+    }
+  }
+  return whole_rows;
+}
+HWY_ATTR void transpose_floats(const float* from, int64_t from_step, int64_t rows, int64_t columns, float* to,
+                               int64_t to_step) {
+  const int64_t whole = columns / 4 * 4;
+  int64_t whole_rows = 0;
+  if constexpr (kLanes<float> >= 8) whole_rows = transpose_squares<8>(from, from_step, rows, whole, to, to_step);
+  whole_rows += transpose_squares<4>(from + whole_rows * from_step, from_step, rows - whole_rows, whole,
+                                     to + whole_rows, to_step);
+  transpose_some(from + whole, from_step, whole_rows, columns - whole, to + whole * to_step, to_step);
+  transpose_some(from + whole_rows * from_step, from_step, rows - whole_rows, columns, to + whole_rows, to_step);
+}
+// Squares of two.
+HWY_ATTR void transpose_doubles(const double* from, int64_t from_step, int64_t rows, int64_t columns, double* to,
+                                int64_t to_step) {
+  const hn::CappedTag<double, 2> d;
+  const int64_t whole_rows = rows / 2 * 2;
+  const int64_t whole = columns / 2 * 2;
+  for (int64_t i = 0; i < whole_rows; i += 2) {
+    const double* line = from + i * from_step;
+    for (int64_t j = 0; j < whole; j += 2) {
+      const auto a = hn::LoadU(d, line + j);
+      const auto b = hn::LoadU(d, line + from_step + j);
+      hn::StoreU(hn::InterleaveLower(d, a, b), d, to + j * to_step + i);
+      hn::StoreU(hn::InterleaveUpper(d, a, b), d, to + (j + 1) * to_step + i);
     }
   }
   transpose_some(from + whole, from_step, whole_rows, columns - whole, to + whole * to_step, to_step);
   transpose_some(from + whole_rows * from_step, from_step, rows - whole_rows, columns, to + whole_rows, to_step);
 }
 #endif
-void transpose_doubles(const double* from, int64_t from_step, int64_t rows, int64_t columns, double* to,
-                       int64_t to_step) {
-  transpose_some(from, from_step, rows, columns, to, to_step);
-}
 
 int64_t tile_rows() { return kRows; }
+int64_t step_float() { return kStep<float>; }
+int64_t step_double() { return kStep<double>; }
 int64_t lanes_float() { return kLanes<float>; }
 
 }  // namespace HWY_NAMESPACE
@@ -162,6 +216,8 @@ HWY_EXPORT(add_product_double);
 HWY_EXPORT(transpose_floats);
 HWY_EXPORT(transpose_doubles);
 HWY_EXPORT(tile_rows);
+HWY_EXPORT(step_float);
+HWY_EXPORT(step_double);
 HWY_EXPORT(lanes_float);
 
 template <>
@@ -171,6 +227,14 @@ int64_t panel_columns<float>() {
 template <>
 int64_t panel_columns<double>() {
   return HWY_DYNAMIC_DISPATCH(lanes_float)();
+}
+template <>
+int64_t panel_step<float>() {
+  return HWY_DYNAMIC_DISPATCH(step_float)();
+}
+template <>
+int64_t panel_step<double>() {
+  return HWY_DYNAMIC_DISPATCH(step_double)();
 }
 template <>
 int64_t panel_rows<float>() {

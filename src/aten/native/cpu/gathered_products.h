@@ -11,6 +11,9 @@ namespace at::native::cpu {
 // Columns of a panel, on this machine.
 template <typename T>
 int64_t panel_columns();
+// Columns of sums are read and written by so many.
+template <typename T>
+int64_t panel_step();
 // Rows whose sums are kept in registers: a count of rows that is a multiple of it wastes nothing.
 template <typename T>
 int64_t panel_rows();
@@ -23,8 +26,7 @@ struct Lines {
 };
 
 // sums[i][j] += sum over k in [0, depth) of data[rows[i] + depths[k]] * panel[k][j], for i in [0, count) and j in [0,
-// columns); `fresh`: as if sums were 0 before. With more than half a panel of columns a whole panel is read and
-// written, else half of one.
+// columns); `fresh`: as if sums were 0 before. Columns are rounded up to panel_step().
 template <typename T>
 void add_gathered_product(const T* data, const int64_t* rows, int64_t count, const int64_t* depths, int64_t depth,
                           Lines<const T> panel, int64_t columns, Lines<T> sums, bool fresh);

@@ -26,8 +26,17 @@ void sum_weight_gradient(const Geometry& g, bool channels_last, SumOf<T>* out, c
   const GatherPhase phase(plan, plan.axis(0).phases[0], plan.axis(1).phases[0], plan.axis(2).phases[0], g.kernel,
                           ImageLayout::of(g.windows, results, channels_last));
   std::vector<int64_t> rows;  // of the gradient: a source's channel, and a place in the kernel
-  for (int64_t channel = 0; channel < g.image_channels; ++channel) {
-    for (const auto& tap : phase.taps) rows.push_back(channel * plan.layout().channel + tap.distance);
+  const auto add_row = [&](int64_t channel, const GatherPhase::Tap& tap) {
+    rows.push_back(channel * plan.layout().channel + tap.distance);
+  };
+  if (g.weight_last) {
+    for (const auto& tap : phase.taps) {
+      for (int64_t channel = 0; channel < g.image_channels; ++channel) add_row(channel, tap);
+    }
+  } else {
+    for (int64_t channel = 0; channel < g.image_channels; ++channel) {
+      for (const auto& tap : phase.taps) add_row(channel, tap);
+    }
   }
   const auto row_count = static_cast<int64_t>(rows.size());
   const int64_t images = std::clamp<int64_t>(kGradientPlaces / windows, 1, g.batch);  // in one pass
@@ -39,7 +48,9 @@ void sum_weight_gradient(const Geometry& g, bool channels_last, SumOf<T>* out, c
   const int64_t width = panel_columns<SumOf<T>>();
   const int64_t panel_count = divide_up(g.window_channels, width);
   const int64_t line_count = images * windows;  // of a panel of slopes
-  const auto slopes = scratch<T>(g.groups * panel_count * line_count * width);
+  // Slopes whose channels lie last are panels as they are; for a few rows of the gradient they are not worth copying.
+  const bool in_place = channels_last && is_whole<T>(g.window_channels) && row_count <= kBlockRows;
+  const auto slopes = scratch<T>(in_place ? 0 : g.groups * panel_count * line_count * width);
   const auto frames = scratch<T>(plan.has_frame() ? images * step : 0);
   const auto sums = scratch<SumOf<T>>(g.groups * panel_count * row_count * width);
   for (int64_t first = 0; first < g.batch; first += images) {
@@ -52,7 +63,7 @@ void sum_weight_gradient(const Geometry& g, bool channels_last, SumOf<T>* out, c
                          sources);
       }
     });
-    const int64_t pieces = g.groups * panel_count * count;
+    const int64_t pieces = in_place ? 0 : g.groups * panel_count * count;
     parallel_for(0, pieces, grain_for(copied, pieces, kSerialWork), [&](int64_t begin, int64_t end) {
       for (int64_t piece = begin; piece < end; ++piece) {
         const int64_t image = piece % count;
@@ -62,7 +73,7 @@ void sum_weight_gradient(const Geometry& g, bool channels_last, SumOf<T>* out, c
         const int64_t place = (panel / panel_count) * g.window_channels + channel;
         const T* from = grad + (first + image) * results * windows;
         T* to = slopes.get() + (panel * line_count + image * windows) * width;
-        if (columns < width) std::fill_n(to, windows * width, T(0));
+        if (!is_whole<T>(columns)) std::fill_n(to, windows * width, T(0));
         if (channels_last) {
           for (int64_t i = 0; i < windows; ++i) std::copy_n(from + i * results + place, columns, to + i * width);
         } else {
@@ -84,10 +95,13 @@ void sum_weight_gradient(const Geometry& g, bool channels_last, SumOf<T>* out, c
         const int64_t chunks = divide_up(lines, kBlockDepth);
         for (int64_t chunk = 0; chunk < chunks; ++chunk) {
           const int64_t start = chunk * lines / chunks;
+          const int64_t channel = group * g.window_channels + panel % panel_count * width;
+          const Lines<const T> slope_lines =
+              in_place ? Lines<const T>{grad + (first * windows + start) * results + channel, results}
+                       : Lines<const T>{slopes.get() + (panel * line_count + start) * width, width};
           add_product<T, SumOf<T>>(data + group * g.image_channels * plan.layout().channel, rows.data() + row,
                          std::min(kBlockRows, row_count - row), depths.data() + start,
-                         (chunk + 1) * lines / chunks - start,
-                         {slopes.get() + (panel * line_count + start) * width, width},
+                         (chunk + 1) * lines / chunks - start, slope_lines,
                          std::min(width, g.window_channels - panel % panel_count * width),
                          {sums.get() + (panel * row_count + row) * width, width}, first == 0 && chunk == 0);
         }
@@ -105,6 +119,37 @@ void sum_weight_gradient(const Geometry& g, bool channels_last, SumOf<T>* out, c
   });
 }
 
+// Of one image, whose upper and lower half of windows are taken for two images.
+void sum_halves(const Geometry& g, bool channels_last, float* out, const uint16_t* grad, const uint16_t* input) {
+  const int64_t results = g.groups * g.window_channels;
+  const int64_t sources = g.groups * g.image_channels;
+  Geometry half = g;
+  half.windows[1] /= 2;
+  half.image[1] = (half.windows[1] - 1) * g.stride[1] + (g.kernel[1] - 1) * g.dilation[1] + 1;
+  half.padding[1] = 0;
+  const int64_t line = g.image[2] * (channels_last ? sources : 1);
+  const int64_t planes = g.image[0] * (channels_last ? 1 : sources);
+  const auto images = scratch<uint32_t>(planes * half.image[1] * line);
+  const int64_t grain = grain_for(planes * half.image[1] * line, planes, kSerialWork);
+  parallel_for(0, planes, grain, [&](int64_t begin, int64_t end) {
+    const auto both = scratch<uint16_t>(2 * half.image[1] * line);
+    for (int64_t plane = begin; plane < end; ++plane) {
+      for (int64_t i = 0; i < 2 * half.image[1]; ++i) {
+        const bool lower = i >= half.image[1];
+        const int64_t y = (lower ? i - half.image[1] + half.windows[1] * g.stride[1] : i) - g.padding[1];
+        uint16_t* to = both.get() + i * line;
+        if (y >= 0 && y < g.image[1]) std::copy_n(input + (plane * g.image[1] + y) * line, line, to);
+        else std::fill_n(to, line, uint16_t{0});
+      }
+      pair_lines(both.get(), 2, half.image[1] * line, images.get() + plane * half.image[1] * line);
+    }
+  });
+  const int64_t slope_planes = g.windows[0] * (channels_last ? 1 : results);
+  const auto slopes =
+      pairs_of(grad, slope_planes, 2, half.windows[1] * g.windows[2] * (channels_last ? results : 1));
+  sum_weight_gradient(half, channels_last, out, slopes.get(), images.get());
+}
+
 }  // namespace
 
 template <typename T>
@@ -114,6 +159,7 @@ void weight_gradient_gathered(const Geometry& g, bool channels_last, T* out, con
 
 void weight_gradient_pairs(const Geometry& g, bool channels_last, float* out, const uint16_t* grad,
                            const uint16_t* input) {
+  if (g.batch == 1) return sum_halves(g, channels_last, out, grad, input);
   Geometry halved = g;  // the same place of two images is a pair
   halved.batch = divide_up(g.batch, 2);
   const auto slopes = pairs_of(grad, 1, g.batch, g.groups * g.window_channels * g.window_count());

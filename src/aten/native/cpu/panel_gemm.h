@@ -77,7 +77,7 @@ void run_panels(const Kind& kind, const typename Kind::Left* data, const std::ve
             const int64_t valid = std::min(width, held - panel * width);
             Sum* to = out + row * out_leading + column + panel * width;
             Lines<Sum> sums{to, out_leading};
-            const bool partial = valid != width && valid != width / 2;
+            const bool partial = valid % panel_step<Sum>() != 0;
             if (partial) {
               edge.resize(static_cast<size_t>(count * width));
               sums = {edge.data(), width};

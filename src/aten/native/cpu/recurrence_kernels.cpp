@@ -276,7 +276,7 @@ class Product {
                      const int64_t valid = std::min(width, columns_ - panel * width);
                      const Lines<const T> lines{panels_.get() + panel * depth_ * width, width};
                      T* place = to + panel * width;
-                     if (valid == width || valid == width / 2) {
+                     if (valid % panel_step<T>() == 0) {
                        add_gathered_product(x, starts.data(), rows, depths_.data(), depth_, lines, valid,
                                             {place, to_step}, fresh);
                        continue;
