@@ -207,30 +207,27 @@ struct Part {
     clear_rest();
   }
 
-  using Values = T[Taps::kCount][kPoints];
-
-  // The elements of each tap; what lies outside is 0, times a weight that may be NaN. One by one: as gathers of vectors
-  // they take longer on most processors.
-  HWY_NOINLINE void collect(Values& values, const T* plane) const {
-    for (int tap = 0; tap < Taps::kCount; ++tap) {
-      const int32_t* const from = element[tap];
-      for (int64_t p = 0; inside && p < count; ++p) values[tap][p] = plane[one_index(from[p])];
-      for (int64_t p = 0; !inside && p < count; ++p) {
-        const int64_t at = one_index(from[p]);
-        values[tap][p] = at < 0 ? T(0) : plane[at];
+  // values[tap * kPoints + p] = the element; what lies outside is 0, times a weight that may be NaN.
+  HWY_NOINLINE void collect(T* values, const T* plane) const {
+    for (int64_t p = 0; inside && p < count; ++p) {
+      for (int tap = 0; tap < Taps::kCount; ++tap) values[tap * kPoints + p] = plane[one_index(element[tap][p])];
+    }
+    for (int64_t p = 0; !inside && p < count; ++p) {
+      for (int tap = 0; tap < Taps::kCount; ++tap) {
+        const int64_t at = one_index(element[tap][p]);
+        values[tap * kPoints + p] = at < 0 ? T(0) : plane[at];
       }
-      std::fill(values[tap] + count, values[tap] + kPoints, T(0));
     }
   }
 
   // sums[p] = the value at each place, by `weights`
-  HWY_NOINLINE TORCH_SIMD void weigh(T* sums, const Values& values, const Weights& weights) const {
+  HWY_NOINLINE TORCH_SIMD void weigh(T* sums, const T* values, const Weights& weights) const {
     const hn::ScalableTag<T> d;
     const auto lanes = static_cast<int64_t>(hn::Lanes(d));
     for (int64_t p = 0; p < count; p += lanes) {
       auto sum = hn::Zero(d);
       for (int tap = 0; tap < Taps::kCount; ++tap) {
-        sum = hn::Add(sum, hn::Mul(hn::LoadU(d, weights[tap] + p), hn::LoadU(d, values[tap] + p)));
+        sum = hn::Add(sum, hn::Mul(hn::LoadU(d, weights[tap] + p), hn::LoadU(d, values + tap * kPoints + p)));
       }
       if (HWY_LIKELY(p + lanes <= count)) {
         hn::StoreU(sum, d, sums + p);
@@ -331,11 +328,11 @@ void GridSampleImpl(const Tensor& out, const Tensor& input, const Tensor& grid, 
         using Part = std::decay_t<decltype(part)>;
         T* target = values + part.sample * g.channels * g.points + part.point;
         if (images.pixel_step == 1) {
-          typename Part::Values taken;
+          T taken[Part::Taps::kCount * kPoints] = {};
+          const bool are_elements = g.interpolation == GridInterpolation::Nearest && !tangents;
           for (int64_t channel = 0; channel < g.channels; ++channel, target += g.points) {
-            part.collect(taken, images.plane(part.sample, channel));
-            if (g.interpolation == GridInterpolation::Nearest && !tangents) std::copy_n(taken[0], part.count, target);
-            else part.weigh(target, taken, part.weight);
+            part.collect(are_elements ? target : taken, images.plane(part.sample, channel));
+            if (!are_elements) part.weigh(target, taken, part.weight);
           }
           return;
         }
@@ -395,7 +392,7 @@ void GridSampleGridBackwardImpl(const Tensor& grad_grid, const Tensor& grad_outp
       for_each_part<T, each(), dims()>(grid.data_ptr<T>(), nullptr, g, images.pixel_step, true, [&](const auto& part) {
         T sums[dims()][kPoints] = {};
         T slopes[kPoints];
-        typename std::decay_t<decltype(part)>::Values values;
+        T values[std::decay_t<decltype(part)>::Taps::kCount * kPoints] = {};
         for (int64_t channel = 0; channel < g.channels; ++channel) {
           const T* grads = gradients + (part.sample * g.channels + channel) * g.points + part.point;
           part.collect(values, images.plane(part.sample, channel));

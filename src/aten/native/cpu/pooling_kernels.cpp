@@ -336,7 +336,8 @@ HWY_ATTR PoolRange combine_inside(const PoolLines& lines, int64_t line, T* resul
   const int64_t done = for_distance(step, [&](auto distance) HWY_ATTR {
     constexpr int kStep = decltype(distance)::value;
     const int64_t some = combine_vectors<Op, kStep>(hn::ScalableTag<T>(), out, image, places, 0, count);
-    return combine_vectors<Op, kStep>(hn::Full128<T>(), out, image, places, some, count);
+    if constexpr (kStep > 2) return some;  // what short vectors leave out of what they load is more than they keep
+    else return combine_vectors<Op, kStep>(hn::Full128<T>(), out, image, places, some, count);
   });
   return {begin, begin + done};
 }
@@ -345,12 +346,12 @@ HWY_ATTR PoolRange combine_inside(const PoolLines& lines, int64_t line, T* resul
 template <typename T>
 class WindowLanes {
  public:
-  static constexpr int64_t kLanes = 16 / sizeof(T);
-  using D = hn::Full128<T>;
+  using D = hn::CappedTag<T, 4>;
   using Integers = hn::RebindToSigned<D>;
   using Number = hn::TFromD<Integers>;
+  static constexpr auto kLanes = static_cast<int64_t>(hn::MaxLanes(D()));
 
-  WindowLanes(const PoolLines& lines, int64_t first) {
+  WindowLanes(const PoolLines& lines, int64_t first_window) : first(first_window) {
     for (int64_t i = 0; i < kLanes; ++i) {
       const PoolSpan& x = lines.across[static_cast<size_t>(first + i)];
       const int64_t width = std::max<int64_t>(0, x.end - x.begin);
@@ -362,6 +363,16 @@ class WindowLanes {
       most_ = std::max(most_, count);
     }
   }
+  // Those of a line that are not `done`; the last ones together with some before them.
+  static std::vector<WindowLanes> outside(const PoolLines& lines, PoolRange done) {
+    std::vector<WindowLanes> result;
+    const int64_t windows = lines.g.windows[2];
+    for (const auto& [begin, end] : {PoolRange{0, done.begin}, PoolRange{done.end, windows}}) {
+      for (int64_t i = begin; i < end; i += kLanes) result.emplace_back(lines, std::min(i, windows - kLanes));
+    }
+    return result;
+  }
+
   HWY_INLINE HWY_ATTR hn::Vec<Integers> begins() const { return hn::LoadU(Integers(), begins_); }
 
   // body(values, how far behind the windows' first elements) for what they read of a row; `missing` where a window has
@@ -383,35 +394,35 @@ class WindowLanes {
     }
   }
 
- private:
   HWY_INLINE HWY_ATTR static hn::Vec<D> collect(const T* const* from, int64_t at) {
     const D d;
-    const auto first = hn::Set(d, from[0][at]);
-    const auto second = hn::Set(d, from[1][at]);
+    const hn::Full128<T> part;
+    const auto load = [&](int i) HWY_ATTR { return hn::Set(part, from[i][at]); };
     if constexpr (kLanes == 2) {
-      return hn::InterleaveLower(d, first, second);
+      return hn::InterleaveLower(d, load(0), load(1));
+    } else if constexpr (sizeof(T) == 8) {
+      return hn::Combine(d, hn::InterleaveLower(part, load(2), load(3)), hn::InterleaveLower(part, load(0), load(1)));
     } else {
-      return hn::InterleaveLower(d, hn::InterleaveLower(d, first, hn::Set(d, from[2][at])),
-                                 hn::InterleaveLower(d, second, hn::Set(d, from[3][at])));
+      return hn::InterleaveLower(d, hn::InterleaveLower(d, load(0), load(2)), hn::InterleaveLower(d, load(1), load(3)));
     }
   }
 
+  int64_t first;
+
+ private:
   Number begins_[kLanes], counts_[kLanes];
   int64_t least_ = std::numeric_limits<int64_t>::max(), most_ = 0, step_ = 1;
 };
 
-// Windows [begin, end) of a line by lanes; the last ones together with some before them.
+// The same of windows by lanes.
 template <typename Op, typename T>
 HWY_NOINLINE HWY_ATTR void combine_lanes(const PoolLines& lines, int64_t line, T* results, const T* image,
-                                         int64_t begin, int64_t end) {
-  const hn::Full128<T> d;
+                                         const std::vector<WindowLanes<T>>& groups) {
+  const typename WindowLanes<T>::D d;
   const PoolGeometry& g = lines.g;
   const PoolSpan z = lines.depth(line);
   const PoolSpan y = lines.height(line);
-  constexpr int64_t kLanes = WindowLanes<T>::kLanes;
-  for (; begin < end; begin += kLanes) {
-    const int64_t first = std::min(begin, g.windows[2] - kLanes);
-    const WindowLanes<T> windows(lines, first);
+  for (const WindowLanes<T>& windows : groups) {
     auto sum = hn::Set(d, Op::identity());
     for (int64_t k = z.begin; k < z.end; k += z.step) {
       for (int64_t j = y.begin; j < y.end; j += y.step) {
@@ -419,7 +430,7 @@ HWY_NOINLINE HWY_ATTR void combine_lanes(const PoolLines& lines, int64_t line, T
                          [&](auto values, int64_t) HWY_ATTR { sum = Op::step(d, sum, values); });
       }
     }
-    hn::StoreU(sum, d, results + first);
+    hn::StoreU(sum, d, results + windows.first);
   }
 }
 #endif
@@ -431,6 +442,9 @@ void combine_windows(const PoolLines& lines, T* out, const T* images, Finish&& f
   parallel_for(0, lines.planes * lines.per_plane(), lines.grain(), [&](int64_t begin, int64_t end) {
     WindowElements elements(lines);
     [[maybe_unused]] std::vector<int64_t> places;
+#if HWY_TARGET != HWY_SCALAR
+    std::vector<WindowLanes<T>> outside;
+#endif
     for (int64_t line = begin; line < end; ++line) {
       const T* image = images + line / lines.per_plane() * lines.g.image_elements() * lines.channels;
       T* results = out + line * length;
@@ -444,8 +458,8 @@ void combine_windows(const PoolLines& lines, T* out, const T* images, Finish&& f
 #if HWY_TARGET != HWY_SCALAR
         done = combine_inside<Op>(lines, line, results, image, places);
         if (length >= WindowLanes<T>::kLanes) {
-          combine_lanes<Op>(lines, line, results, image, 0, done.begin);
-          combine_lanes<Op>(lines, line, results, image, done.end, length);
+          if (line == begin) outside = WindowLanes<T>::outside(lines, done);
+          combine_lanes<Op>(lines, line, results, image, outside);
           finish(line, results);
           continue;
         }
@@ -541,7 +555,8 @@ HWY_ATTR PoolRange find_inside(const PoolLines& lines, int64_t line, T* best, Pl
     constexpr int kStep = decltype(distance)::value;
     const int64_t some = find_in_vectors<kStep>(hn::ScalableTag<T>(), best + begin, places + begin, image, sources,
                                                 start, 0, count);
-    return find_in_vectors<kStep>(hn::Full128<T>(), best + begin, places + begin, image, sources, start, some, count);
+    if constexpr (kStep > 2) return some;
+    else return find_in_vectors<kStep>(hn::Full128<T>(), best + begin, places + begin, image, sources, start, some, count);
   });
   return {begin, begin + done};
 }
@@ -549,16 +564,13 @@ HWY_ATTR PoolRange find_inside(const PoolLines& lines, int64_t line, T* best, Pl
 // The same as combine_lanes.
 template <typename T, typename Place>
 HWY_NOINLINE HWY_ATTR void find_lanes(const PoolLines& lines, int64_t line, T* best, Place* places, const T* image,
-                                      int64_t corner, int64_t begin, int64_t end) {
-  const hn::Full128<T> d;
+                                      int64_t corner, const std::vector<WindowLanes<T>>& groups) {
+  const typename WindowLanes<T>::D d;
   const hn::RebindToSigned<decltype(d)> whole;
   const PoolGeometry& g = lines.g;
   const PoolSpan z = lines.depth(line);
   const PoolSpan y = lines.height(line);
-  constexpr int64_t kLanes = WindowLanes<T>::kLanes;
-  for (; begin < end; begin += kLanes) {
-    const int64_t first = std::min(begin, g.windows[2] - kLanes);
-    const WindowLanes<T> windows(lines, first);
+  for (const WindowLanes<T>& windows : groups) {
     const auto begins = windows.begins();
     auto greatest = hn::Set(d, Maximum<T>::identity());
     auto where = hn::Add(begins, hn::Set(whole, static_cast<Place>(corner)));
@@ -571,8 +583,8 @@ HWY_NOINLINE HWY_ATTR void find_lanes(const PoolLines& lines, int64_t line, T* b
         });
       }
     }
-    hn::StoreU(greatest, d, best + first);
-    hn::StoreU(where, whole, places + first);
+    hn::StoreU(greatest, d, best + windows.first);
+    hn::StoreU(where, whole, places + windows.first);
   }
 }
 #endif
@@ -587,6 +599,9 @@ void find_maxima(const PoolLines& lines, T* values, int64_t* indices, const T* i
     std::vector<Place> places(static_cast<size_t>(length));
     WindowElements elements(lines);
     [[maybe_unused]] std::vector<int64_t> sources;
+#if HWY_TARGET != HWY_SCALAR
+    [[maybe_unused]] std::vector<std::conditional_t<kHasVectors, WindowLanes<T>, int>> outside;
+#endif
     for (int64_t line = begin; line < end; ++line) {
       const T* image = images + line / lines.per_plane() * g.image_elements() * lines.channels;
       T* best = values + line * length;
@@ -605,8 +620,8 @@ void find_maxima(const PoolLines& lines, T* values, int64_t* indices, const T* i
       if constexpr (kHasVectors) {
         done = find_inside(lines, line, best, places.data(), image, corner, sources);
         if (length >= WindowLanes<T>::kLanes) {
-          find_lanes(lines, line, best, places.data(), image, corner, 0, done.begin);
-          find_lanes(lines, line, best, places.data(), image, corner, done.end, length);
+          if (line == begin) outside = WindowLanes<T>::outside(lines, done);
+          find_lanes(lines, line, best, places.data(), image, corner, outside);
           done = {0, length};
         }
       }
