@@ -319,9 +319,17 @@ HWY_ATTR int64_t combine_vectors(D d, T* results, const T* image, const std::vec
   return first;
 }
 
-constexpr int64_t kMostApart = 4;
-
 #if HWY_TARGET != HWY_SCALAR
+// From how many neighbours on vectors compute windows that slide by `step` elements. Of windows that are further apart,
+// short vectors would leave out more than they keep of what they load.
+template <typename T>
+HWY_ATTR int64_t least_for_vectors(int64_t step) {
+  constexpr int64_t kMostApart = 4;
+  if (step > kMostApart) return std::numeric_limits<int64_t>::max();
+  if (step > 2) return static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>())) + 1;
+  return static_cast<int64_t>(hn::Lanes(hn::Full128<T>())) + (step > 1 ? 1 : 0);
+}
+
 // A line of windows that slide: those whose elements all lie in the image, in one pass, but for a few at the end. Which
 // ones: none if they lie too far from each other. `places` are those of the line before.
 template <typename Op, typename T>
@@ -330,13 +338,13 @@ HWY_ATTR PoolRange combine_inside(const PoolLines& lines, int64_t line, T* resul
   const int64_t step = lines.g.stride[2];
   const int64_t begin = lines.inside_begin;
   const int64_t count = lines.inside_end - begin;
-  if (count <= 0 || step > kMostApart) return {0, 0};
+  if (count < least_for_vectors<T>(step)) return {0, 0};
   lines.find_places(line, places);
   T* const out = results + begin;
   const int64_t done = for_distance(step, [&](auto distance) HWY_ATTR {
     constexpr int kStep = decltype(distance)::value;
     const int64_t some = combine_vectors<Op, kStep>(hn::ScalableTag<T>(), out, image, places, 0, count);
-    if constexpr (kStep > 2) return some;  // what short vectors leave out of what they load is more than they keep
+    if constexpr (kStep > 2) return some;
     else return combine_vectors<Op, kStep>(hn::Full128<T>(), out, image, places, some, count);
   });
   return {begin, begin + done};
@@ -548,15 +556,17 @@ HWY_ATTR PoolRange find_inside(const PoolLines& lines, int64_t line, T* best, Pl
   const int64_t step = lines.g.stride[2];
   const int64_t begin = lines.inside_begin;
   const int64_t count = lines.inside_end - begin;
-  if (count <= 0 || step > kMostApart) return {0, 0};
+  if (count < least_for_vectors<T>(step)) return {0, 0};
   lines.find_places(line, sources);
   const auto start = static_cast<Place>(corner + lines.across[static_cast<size_t>(begin)].begin);
   const int64_t done = for_distance(step, [&](auto distance) HWY_ATTR {
     constexpr int kStep = decltype(distance)::value;
-    const int64_t some = find_in_vectors<kStep>(hn::ScalableTag<T>(), best + begin, places + begin, image, sources,
-                                                start, 0, count);
+    const auto find = [&](auto tag, int64_t first) HWY_ATTR {
+      return find_in_vectors<kStep>(tag, best + begin, places + begin, image, sources, start, first, count);
+    };
+    const int64_t some = find(hn::ScalableTag<T>(), 0);
     if constexpr (kStep > 2) return some;
-    else return find_in_vectors<kStep>(hn::Full128<T>(), best + begin, places + begin, image, sources, start, some, count);
+    else return find(hn::Full128<T>(), some);
   });
   return {begin, begin + done};
 }

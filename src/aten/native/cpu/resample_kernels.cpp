@@ -293,7 +293,8 @@ HWY_ATTR void mix_pixels(D d, T* out, const T* row, const Axis<T>& axis, int64_t
     const auto rest = hn::Set(d, axis.weights[2 * n + 1]);
     for (int64_t i = 0; i < inner; i += lanes) {
       i = std::min(i, inner - lanes);  // the last vector begins earlier
-      hn::StoreU(hn::Add(hn::Mul(weight, hn::LoadU(d, first + i)), hn::Mul(rest, hn::LoadU(d, second + i))), d, out + i);
+      const auto share = hn::Mul(weight, hn::LoadU(d, first + i));
+      hn::StoreU(hn::Add(share, hn::Mul(rest, hn::LoadU(d, second + i))), d, out + i);
     }
   }
 }
