@@ -104,6 +104,11 @@ FORWARD = """
     b8.flip(1) i16.flip(1) x.to(t.int8) x.to(t.int16) s.aminmax() i16.aminmax() b8.aminmax() 2**x
     x.unsqueeze(0).sum(0) x.unsqueeze(2).amax(2) x.median() f.median() k.view(-1).sort()
     t.unique_consecutive(b8) t.searchsorted(o,w)
+    F.adaptive_avg_pool1d(z,1) F.adaptive_max_pool2d(a,1) F.adaptive_max_pool2d(a,6) F.avg_pool2d(a,7)
+    F.max_pool1d(z,3,1,1) F.max_pool1d(z4,2) F.adaptive_max_pool1d(z4,5) F.adaptive_max_pool3d(vol,4)
+    F.interpolate(z,77,mode='linear') F.interpolate(z,77) F.interpolate(al,(17,45),mode='bilinear')
+    F.grid_sample(a,grid,mode='nearest',align_corners=False) F.grid_sample(a[:,:3],grid,align_corners=False)
+    F.embedding_bag(ij,f[:,:32].contiguous(),mode='sum') F.group_norm(x,32)
 """
 
 TRAINED = """

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-COLUMNS = (1, 7, 16, 70)  # less than a vector, not a multiple of one, several
+COLUMNS = (1, 7, 16, 17, 70)  # less than a vector, one, not a multiple of one, several
 OFFSETS = [0, 4, 4, 9]
 
 

@@ -134,3 +134,24 @@ def test_integers_are_drawn_as_those_of_float32(method: str, dtype: torch.dtype)
         expected = draw(torch.empty(length))
         assert torch.equal(draw(torch.empty(length, dtype=dtype)).float(), expected)
         assert torch.equal(draw(torch.empty(length, 3, dtype=dtype)[:, 1]).float(), expected)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, *HALVES], ids=str)
+@pytest.mark.parametrize("layout", [torch.contiguous_format, torch.channels_last], ids=str)
+@pytest.mark.parametrize("channels", [1, 3, 8, 16, 17, 33, 300])
+def test_channels_are_scaled(channels: int, layout: torch.memory_format, dtype: torch.dtype) -> None:
+    """In evaluation and in groups: a product and a sum in float32, of pixels with few channels several at a time."""
+    computed = torch.float64 if dtype == torch.float64 else torch.float32
+    mean, variance = torch.randn(channels, dtype=computed), torch.rand(channels, dtype=computed) + 0.5
+    weight, bias = torch.randn(channels, dtype=computed), torch.randn(channels, dtype=computed)
+    for pixels in (1, 5, 17, 50):
+        x = torch.randn(3, channels, pixels, 1).to(dtype).contiguous(memory_format=layout)
+        result = functional.batch_norm(x, mean, variance, weight, bias)
+        expected = (x.double() - mean[:, None, None]) / (variance[:, None, None] + 1e-5).sqrt()
+        expected = expected.double() * weight[:, None, None] + bias[:, None, None]
+        assert result.dtype == dtype
+        torch.testing.assert_close(result, expected.to(dtype))
+        if channels * pixels == 1:
+            continue
+        alone = torch.stack([functional.group_norm(y[None].double(), 1)[0] for y in x])
+        torch.testing.assert_close(functional.group_norm(x, 1), alone.to(dtype), rtol=1.6e-2, atol=1e-2)

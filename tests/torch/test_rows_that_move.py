@@ -106,9 +106,10 @@ def test_single_places_are_written(dtype: torch.dtype) -> None:
 
 
 @pytest.mark.parametrize("length", [*range(1, 9), 17, 33, 40, 70])
-@pytest.mark.parametrize("step", [1, 2, 3, 4, 5])
-def test_windows_of_a_line(step: int, length: int) -> None:
-    x = torch.randn(2, 3, length, dtype=torch.float64)
+@pytest.mark.parametrize("step", [1, 2, 3, 4, 5, 7])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
+def test_windows_of_a_line(dtype: torch.dtype, step: int, length: int) -> None:
+    x = torch.randn(2, 3, length, dtype=dtype)
     x[0, 0, length // 2] = float("nan")
     for kernel, padding in ((1, 0), (2, 1), (3, 1), (5, 2)):
         if length + 2 * padding < kernel:
@@ -116,8 +117,29 @@ def test_windows_of_a_line(step: int, length: int) -> None:
         padded = functional.pad(x, (padding, padding), value=-torch.inf).unfold(2, kernel, step)
         result = functional.max_pool1d(x, kernel, step, padding)
         assert torch.equal(result.nan_to_num(99), padded.amax(-1).nan_to_num(99))
+        values, places = functional.max_pool1d(x, kernel, step, padding, return_indices=True)
+        assert torch.equal(values.nan_to_num(99), result.nan_to_num(99))
+        assert torch.equal(x.gather(2, places).nan_to_num(99), result.nan_to_num(99))
         sums = functional.pad(x, (padding, padding)).unfold(2, kernel, step).sum(-1) / kernel
-        assert torch.allclose(functional.avg_pool1d(x, kernel, step, padding), sums, equal_nan=True)
+        assert torch.allclose(functional.avg_pool1d(x, kernel, step, padding), sums, atol=1e-6, equal_nan=True)
+
+
+@pytest.mark.parametrize("length", [*range(1, 10), 16, 17, 33, 70])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16, torch.bfloat16], ids=str)
+def test_adaptive_windows_of_a_line(dtype: torch.dtype, length: int) -> None:
+    x = torch.randn(2, 3, length).to(dtype)
+    x[0, 0, length // 2] = float("nan")
+    for count in (1, 2, 3, 4, 5, 7, 9, 12):
+        bounds = [(i * length // count, -(-(i + 1) * length // count)) for i in range(count)]
+        maxima, places = functional.adaptive_max_pool1d(x, count, return_indices=True)
+        averages = functional.adaptive_avg_pool1d(x, count)
+        for i, (begin, end) in enumerate(bounds):
+            window = x[:, :, begin:end]
+            assert torch.equal(maxima[:, :, i].nan_to_num(99), window.amax(-1).nan_to_num(99))
+            assert torch.allclose(averages[:, :, i].double(), window.double().mean(-1), 1e-2, 1e-2, equal_nan=True)
+        assert torch.equal(x.gather(2, places).nan_to_num(99), maxima.nan_to_num(99))
+        if length > 1:
+            assert bool((places[1] == functional.adaptive_max_pool1d(x[1:].double(), count, True)[1][0]).all())
 
 
 @pytest.mark.parametrize("layout", [torch.contiguous_format, torch.channels_last], ids=str)

@@ -199,7 +199,11 @@ Factors group_factors_cpu(const Tensor& means, const Tensor& variances, const Te
       factors.mean.template data_ptr<T>()[i] = static_cast<T>(mean);
       factors.invstd.template data_ptr<T>()[i] = static_cast<T>(invstd);
       const int64_t first = i % groups * size;
-      for (int64_t j = 0; j < size; ++j) {
+      if (!weight_of && !bias_of) {
+        std::fill_n(scale, size, static_cast<T>(invstd));
+        std::fill_n(shift, size, static_cast<T>(-mean * invstd));
+      }
+      for (int64_t j = 0; j < size && (weight_of || bias_of); ++j) {
         const double factor = weight_of ? invstd * weight_of[first + j] : invstd;
         scale[j] = static_cast<T>(factor);
         shift[j] = static_cast<T>((bias_of ? bias_of[first + j] : 0) - mean * factor);

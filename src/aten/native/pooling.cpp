@@ -390,7 +390,7 @@ Tensor adaptive_avg_pool1d(const Tensor& self, IntArrayRef output_size) {
               self.sizes());
   TORCH_CHECK(output_size.size() == 1, "adaptive_avg_pool1d() argument 'output_size' must be one int, but got ",
               output_size);
-  return at::_adaptive_avg_pool2d(self.unsqueeze(-2), {1, output_size[0]}).squeeze(-2);
+  return at::adaptive_avg_pool2d(self.unsqueeze(-2), {1, output_size[0]}).squeeze(-2);
 }
 
 Tensor adaptive_avg_pool2d(const Tensor& self, IntArrayRef output_size) {

@@ -96,14 +96,26 @@ Tensor istft(const Tensor& self, int64_t n_fft, std::optional<int64_t> hop_lengt
                             : at::_fft_c2r(half ? turned : at::narrow(turned, 2, 0, n_fft / 2 + 1), {2}, scale, n_fft);
   // Pieces are laid over each other; what the window made of them is divided out.
   const int64_t whole = n_fft + hop * (frames - 1);
-  const TensorOptions places = options.dtype(kLong);
-  const Tensor starts = at::mul(at::arange(Scalar(frames), places), Scalar(hop));
-  const Tensor index =
-      at::reshape(at::add(at::unsqueeze(starts, 1), at::arange(Scalar(n_fft), places)), {frames * n_fft});
+  const int64_t shares = (n_fft + hop - 1) / hop;  // of a piece, `hop` elements each
+  constexpr int64_t kManyShares = 16;
   const auto overlap = [&](const Tensor& parts) {  // [batch, frames, n_fft]
     const int64_t batch = parts.sizes()[0];
-    return at::index_add(at::zeros({batch, whole}, parts.options()), 1, index,
-                         at::reshape(parts, {batch, frames * n_fft}));
+    if (shares > kManyShares) {
+      const TensorOptions places = options.dtype(kLong);
+      const Tensor starts = at::mul(at::arange(Scalar(frames), places), Scalar(hop));
+      const Tensor index = at::add(at::unsqueeze(starts, 1), at::arange(Scalar(n_fft), places));
+      return at::index_add(at::zeros({batch, whole}, parts.options()), 1, at::reshape(index, {-1}),
+                           at::reshape(parts, {batch, frames * n_fft}));
+    }
+    // Share by share, the last one first: an element's pieces are added up in their order.
+    Tensor sum;
+    for (int64_t share = shares - 1; share >= 0; --share) {
+      const int64_t size = std::min(hop, n_fft - share * hop);
+      const Tensor part = at::constant_pad_nd(at::narrow(parts, 2, share * hop, size),
+                                              {0, hop - size, share, shares - 1 - share});
+      sum = sum.defined() ? at::add(sum, part) : part;
+    }
+    return at::narrow(at::reshape(sum, {batch, -1}), 1, 0, whole);
   };
   const Tensor weighted = at::mul(pieces, weights);
   Tensor signal = overlap(weighted);

@@ -37,6 +37,12 @@ HWY_BEFORE_NAMESPACE();
 namespace at::native::cpu {
 namespace HWY_NAMESPACE {
 
+// The index. Loops that read by it are not made to gathers, which take longer than single loads on most processors.
+HWY_INLINE int64_t one_index(int64_t index) {
+  asm("" : "+r"(index));
+  return index;
+}
+
 constexpr int64_t kStagedRow = 256;  // elements at a time that are brought side by side: they stay in the first cache
 
 // Moves `count` elements, whatever their bits mean, from one row to another; steps are in bytes. This and the next one

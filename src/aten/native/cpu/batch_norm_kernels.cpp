@@ -18,6 +18,7 @@
 // After foreach_target.h:
 #include <aten/native/cpu/Loops-inl.h>
 #include <aten/native/cpu/RowSums-inl.h>
+#include <aten/native/cpu/StoredVectors-inl.h>
 
 HWY_BEFORE_NAMESPACE();
 namespace at::native::cpu {
@@ -312,87 +313,110 @@ void ChannelProductsImpl(const Tensor& sum, const Tensor& product, const Tensor&
   });
 }
 
-template <typename T>
-TORCH_SIMD void affine_row(T* out, const T* input, const T* scales, const T* others, const T* other_scales,
-                           const T* shifts, int64_t count) {
-  if (others) {
-    TORCH_INDEPENDENT
-    for (int64_t c = 0; c < count; ++c) out[c] = input[c] * scales[c] + others[c] * other_scales[c] + shifts[c];
-  } else {
-    TORCH_INDEPENDENT
-    for (int64_t c = 0; c < count; ++c) out[c] = input[c] * scales[c] + shifts[c];
+// What is multiplied and added: a number for each element of a row, or one for all of them.
+template <typename Number>
+struct Factors {
+  const Number* scale;
+  const Number* other_scale;
+  const Number* shift;
+};
+
+// out = input * scale + other * other_scale + shift; `other` may be null.
+template <bool kOneForAll, typename Element>
+HWY_NOINLINE HWY_ATTR void scale_elements(Element* out, const Element* input, const Element* other,
+                                          const Factors<Computed<Element>>& by, int64_t count) {
+  const hn::ScalableTag<Computed<Element>> d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const auto compute = [&](const auto& load, int64_t i) HWY_ATTR {
+    const auto factor = [&](const Computed<Element>* from) HWY_ATTR {
+      if constexpr (kOneForAll) return hn::Set(d, *from);
+      else return load(from + i);
+    };
+    auto sum = hn::Mul(load(input + i), factor(by.scale));
+    if (other) sum = hn::Add(sum, hn::Mul(load(other + i), factor(by.other_scale)));
+    return hn::Add(sum, factor(by.shift));
+  };
+  if (count < lanes) {
+    const auto load = [&](const auto* from) HWY_ATTR { return load_stored_part(d, from, count); };
+    return store_stored_part(d, compute(load, 0), out, count);
+  }
+  const auto load = [&](const auto* from) HWY_ATTR { return load_stored(d, from); };
+  for (int64_t i = 0; i < count; i += lanes) {
+    i = std::min(i, count - lanes);  // the last vector begins earlier
+    store_stored(d, compute(load, i), out + i);
   }
 }
 
-template <typename T>
-TORCH_SIMD void affine_line(T* out, const T* input, T scale, const T* other, T other_scale, T shift, int64_t count) {
-  if (other) {
-    TORCH_INDEPENDENT
-    for (int64_t i = 0; i < count; ++i) out[i] = input[i] * scale + other[i] * other_scale + shift;
-  } else {
-    TORCH_INDEPENDENT
-    for (int64_t i = 0; i < count; ++i) out[i] = input[i] * scale + shift;
+// Several rows as one, where they are short: by numbers that are repeated.
+template <typename Number>
+class RepeatedFactors {
+ public:
+  RepeatedFactors(const Factors<Number>& by, int64_t width, int64_t rows)
+      : by_(by),
+        width_(width),
+        rows_(std::clamp<int64_t>(kElements / std::max<int64_t>(1, width), 1, std::max<int64_t>(1, rows))) {
+    if (rows_ > 1) numbers_.resize(static_cast<size_t>(3 * rows_ * width));
   }
-}
+  int64_t rows() const { return rows_; }
+  Factors<Number> of_sample(int64_t sample) {
+    const auto at = [&](const Number* from) { return from ? from + sample * width_ : nullptr; };
+    Factors<Number> result{at(by_.scale), at(by_.other_scale), at(by_.shift)};
+    if (rows_ == 1) return result;
+    Number* to = numbers_.data();
+    for (const Number** numbers : {&result.scale, &result.other_scale, &result.shift}) {
+      if (!*numbers) continue;
+      const Number* const from = std::exchange(*numbers, to);
+      for (int64_t row = 0; row < rows_; ++row) std::copy_n(from, width_, to + row * width_);
+      to += rows_ * width_;
+    }
+    return result;
+  }
+
+ private:
+  static constexpr int64_t kElements = 256;
+  Factors<Number> by_;
+  int64_t width_, rows_;
+  std::vector<Number> numbers_;
+};
 
 void ChannelAffineImpl(const Tensor& out, const Tensor& input, const Tensor& scale, const Tensor& other,
                        const Tensor& other_scale, const Tensor& shift) {
   const Channels channels(input, scale);
   const bool has_other = other.defined();
-  dispatch_floating_types(scale.dtype(), "batch_norm", [&](auto type) {
-    using T = typename decltype(type)::type;
-    const T* scales = scale.data_ptr<T>();
-    const T* other_scales = has_other ? other_scale.data_ptr<T>() : nullptr;
-    const T* shifts = shift.data_ptr<T>();
+  dispatch_stored_floating_types(input.dtype(), "batch_norm", [&](auto type) {
+    using Element = typename decltype(type)::type;
+    using Number = Computed<Element>;
+    const Element* const inputs = input.data_ptr<Element>();
+    const Element* const others = has_other ? other.data_ptr<Element>() : nullptr;
+    Element* const results = out.data_ptr<Element>();
+    const Factors<Number> by{scale.data_ptr<Number>(), has_other ? other_scale.data_ptr<Number>() : nullptr,
+                             shift.data_ptr<Number>()};
     const int64_t width = channels.last ? channels.count : channels.elements;
     const int64_t lines = channels.last ? channels.elements : channels.count;  // of a sample
-    const int64_t part = std::max<int64_t>(1, kPart / std::max<int64_t>(1, width));
-    const int64_t buffered = channels.last || width <= kPart ? part * width : kPart;
     const int64_t grain = std::max<int64_t>(1, kGrainSize / std::max<int64_t>(1, width));
     parallel_for(0, channels.batch * lines, grain, [&](int64_t first, int64_t last) {
-      ConvertedElements<T> inputs(input, buffered);
-      ConvertedElements<T> others(has_other ? other : input, has_other ? buffered : 0);
-      ConvertedElements<T> results(out, buffered);
+      const auto scale_lines = [&](int64_t line, int64_t count, const Factors<Number>& factors, auto one_for_all) {
+        const int64_t at = line * width;
+        scale_elements<decltype(one_for_all)::value>(results + at, inputs + at, others ? others + at : nullptr, factors,
+                                                     count * width);
+      };
+      if (!channels.last) {
+        for (int64_t line = first; line < last; ++line) {
+          const int64_t channel = line % lines;
+          scale_lines(line, 1, {by.scale + channel, by.other_scale + (others ? channel : 0), by.shift + channel},
+                      std::true_type());
+        }
+        return;
+      }
+      RepeatedFactors<Number> repeated(by, width, std::min(lines, last - first));
       for (int64_t line = first; line < last;) {
         const int64_t sample = line / lines;
-        if (channels.last) {
-          const int64_t rows = std::min({part, last - line, (sample + 1) * lines - line});
-          const T* x = inputs.read(line * width, rows * width);
-          const T* y = has_other ? others.read(line * width, rows * width) : nullptr;
-          T* to = results.start(line * width);
-          const int64_t numbers = sample * width;
-          for (int64_t row = 0; row < rows; ++row) {
-            affine_row(to + row * width, x + row * width, scales + numbers, y ? y + row * width : nullptr,
-                       has_other ? other_scales + numbers : nullptr, shifts + numbers, width);
-          }
-          results.finish(line * width, rows * width);
-          line += rows;
-          continue;
+        const Factors<Number> factors = repeated.of_sample(sample);
+        const int64_t end = std::min(last, (sample + 1) * lines);
+        for (; line < end; line += repeated.rows()) {
+          scale_lines(line, std::min(repeated.rows(), end - line), factors, std::false_type());
         }
-        if (width <= kPart) {
-          const int64_t count = std::min(part, last - line);
-          const T* x = inputs.read(line * width, count * width);
-          const T* y = has_other ? others.read(line * width, count * width) : nullptr;
-          T* to = results.start(line * width);
-          for (int64_t i = 0; i < count; ++i) {
-            const int64_t channel = (line + i) % lines;
-            affine_line(to + i * width, x + i * width, scales[channel], y ? y + i * width : nullptr,
-                        has_other ? other_scales[channel] : T(0), shifts[channel], width);
-          }
-          results.finish(line * width, count * width);
-          line += count;
-          continue;
-        }
-        const int64_t channel = line % lines;
-        for (int64_t i = 0; i < width; i += kPart) {
-          const int64_t begin = line * width + i;
-          const int64_t count = std::min(kPart, width - i);
-          const T* x = inputs.read(begin, count);
-          affine_line(results.start(begin), x, scales[channel], has_other ? others.read(begin, count) : nullptr,
-                      has_other ? other_scales[channel] : T(0), shifts[channel], count);
-          results.finish(begin, count);
-        }
-        ++line;
+        line = end;
       }
     });
   });

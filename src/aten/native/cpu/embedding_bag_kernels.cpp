@@ -14,13 +14,6 @@
 namespace at::native::cpu {
 namespace {
 
-template <typename Body>
-void dispatch_elements(ScalarType dtype, const Body& body) {
-  if (dtype == ScalarType::BFloat16) return body(TypeTag<c10::BFloat16>());
-  if (dtype == ScalarType::Half) return body(TypeTag<c10::Half>());
-  dispatch_floating_types(dtype, "embedding_bag", body);
-}
-
 int64_t bags_for_thread(const Bags& bags, int64_t columns) {
   const int64_t work = (bags.starts.back() + bags.count()) * std::max<int64_t>(columns, 1);
   return std::max<int64_t>(1, kGrainSize * bags.count() / std::max<int64_t>(work, 1));
@@ -42,16 +35,20 @@ namespace HWY_NAMESPACE {
 
 constexpr int64_t kAhead = 8;  // rows that are asked for before they are needed
 
-// body(first column, columns, vectors) for the columns of a row: four vectors at a time, then one. The last one begins
-// earlier where not all of it is left, and has fewer columns only in a row that is shorter.
+// body(first column, columns between vectors, columns of a vector, vectors) for the columns of a row: four vectors at a
+// time, then two. The last ones begin earlier where not all of them is left: the second one may be the first one again.
+// Only in a row that is shorter than a vector they have fewer columns.
 template <typename D, typename Body>
 HWY_INLINE HWY_ATTR void for_each_block(D d, int64_t columns, const Body& body) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   int64_t column = 0;
-  for (; column + 4 * lanes <= columns; column += 4 * lanes) body(column, lanes, std::integral_constant<int, 4>());
-  for (; column < columns; column += lanes) {
-    body(std::max<int64_t>(0, std::min(column, columns - lanes)), std::min(lanes, columns),
-         std::integral_constant<int, 1>());
+  for (; column + 4 * lanes <= columns; column += 4 * lanes) {
+    body(column, lanes, lanes, std::integral_constant<int, 4>());
+  }
+  const int64_t last = std::max<int64_t>(0, columns - lanes);
+  for (; column < columns; column += 2 * lanes) {
+    const int64_t first = std::min(column, last);
+    body(first, std::min(column + lanes, last) - first, std::min(lanes, columns), std::integral_constant<int, 2>());
   }
 }
 template <typename Element, typename D>
@@ -80,10 +77,9 @@ BagTable<Element> bag_table(const Bags& bags, const Tensor& table) {
 }
 
 template <int kVectors, typename Element, typename D>
-HWY_ATTR void sum_columns(D d, const BagTable<Element>& table, int64_t bag, int64_t column, int64_t count,
-                          const Element* factors, bool mean, Element* out) {
+HWY_ATTR void sum_columns(D d, const BagTable<Element>& table, int64_t bag, int64_t column, int64_t step,
+                          int64_t count, const Element* factors, bool mean, Element* out) {
   using Number = hn::TFromD<D>;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   const int64_t* const indices = table.bags.indices;
   const int64_t padding = table.bags.padding;
   const int64_t begin = table.bags.starts[bag];
@@ -95,7 +91,7 @@ HWY_ATTR void sum_columns(D d, const BagTable<Element>& table, int64_t bag, int6
   for (int64_t place = begin; place < end; ++place) {
     if (table.is_large && place + kAhead < end) {
       const Element* next = table.elements + indices[place + kAhead] * table.columns + column;
-      for (int i = 0; i < kVectors; ++i) hwy::Prefetch(next + i * lanes);
+      for (int i = 0; i < kVectors; ++i) hwy::Prefetch(next + i * step);
     }
     if (indices[place] == padding) continue;
     ++rows;
@@ -103,7 +99,8 @@ HWY_ATTR void sum_columns(D d, const BagTable<Element>& table, int64_t bag, int6
     const auto factor = hn::Set(d, factors ? static_cast<Number>(factors[place]) : Number{1});
 #pragma GCC unroll 4
     for (int i = 0; i < kVectors; ++i) {
-      const auto part = kVectors > 1 ? load_stored(d, row + i * lanes) : load_some(d, row, count);
+      if (kVectors == 2 && i == 1 && step == 0) break;
+      const auto part = kVectors > 2 ? load_stored(d, row + i * step) : load_some(d, row + i * step, count);
       sums[i] = hn::MulAdd(part, factor, sums[i]);
     }
   }
@@ -111,13 +108,14 @@ HWY_ATTR void sum_columns(D d, const BagTable<Element>& table, int64_t bag, int6
 #pragma GCC unroll 4
   for (int i = 0; i < kVectors; ++i) {
     const auto result = mean ? hn::Div(sums[i], divisor) : sums[i];
-    if (kVectors > 1) store_stored(d, result, out + column + i * lanes);
-    else store_some(d, result, out + column, count);
+    if (kVectors == 2 && i == 1 && step == 0) break;
+    if (kVectors > 2) store_stored(d, result, out + column + i * step);
+    else store_some(d, result, out + column + i * step, count);
   }
 }
 
 void SumBags(const Tensor& out, const Tensor& table, const Bags& bags, const Tensor& factors, bool mean) {
-  dispatch_elements(table.dtype(), [&](auto type) {
+  dispatch_stored_floating_types(table.dtype(), "embedding_bag", [&](auto type) {
     using Element = typename decltype(type)::type;
     const auto plan = bag_table<Element>(bags, table);
     const Element* const factor = factors.defined() ? factors.data_ptr<Element>() : nullptr;
@@ -125,8 +123,8 @@ void SumBags(const Tensor& out, const Tensor& table, const Bags& bags, const Ten
       const hn::ScalableTag<Computed<Element>> d;
       for (int64_t bag = first; bag < last; ++bag) {
         Element* const line = out.data_ptr<Element>() + bag * plan.columns;
-        for_each_block(d, plan.columns, [&](int64_t column, int64_t count, auto vectors) HWY_ATTR {
-          sum_columns<vectors.value>(d, plan, bag, column, count, factor, mean, line);
+        for_each_block(d, plan.columns, [&](int64_t column, int64_t step, int64_t count, auto vectors) HWY_ATTR {
+          sum_columns<vectors.value>(d, plan, bag, column, step, count, factor, mean, line);
         });
       }
     });
@@ -160,7 +158,7 @@ HWY_ATTR void max_columns(D d, const BagTable<Element>& table, int64_t bag, int6
 }
 
 void MaxBags(const Tensor& out, const Tensor& rows, const Tensor& table, const Bags& bags) {
-  dispatch_elements(table.dtype(), [&](auto type) {
+  dispatch_stored_floating_types(table.dtype(), "embedding_bag", [&](auto type) {
     using Element = typename decltype(type)::type;
     const auto plan = bag_table<Element>(bags, table);
     parallel_for(0, bags.count(), bags_for_thread(bags, plan.columns), [&](int64_t first, int64_t last) HWY_ATTR {
@@ -200,7 +198,7 @@ void add_bags_gradient(const Tensor& table_grad, const Tensor& grad, const Bags&
   const int64_t rows = table_grad.sizes()[0];
   const int64_t columns = table_grad.sizes()[1];
   const int64_t work = std::max<int64_t>(1, bags.starts.back() * columns);
-  dispatch_elements(grad.dtype(), [&](auto type) {
+  dispatch_stored_floating_types(grad.dtype(), "embedding_bag", [&](auto type) {
     using Element = typename decltype(type)::type;
     using Number = std::conditional_t<c10::is_reduced_floating_v<Element>, float, Element>;
     const Element* const factor = factors.defined() ? factors.data_ptr<Element>() : nullptr;

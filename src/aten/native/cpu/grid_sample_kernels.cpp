@@ -5,6 +5,7 @@
 #include <aten/EmptyTensor.h>
 #include <aten/Kernels.h>
 #include <aten/Parallel.h>
+#include <aten/native/cpu/Conversion.h>
 
 #include <algorithm>
 #include <limits>
@@ -206,42 +207,45 @@ struct Part {
     clear_rest();
   }
 
-  // The elements of one tap, of a vector of places; what lies outside is 0, times a weight that may be NaN.
-  template <typename D>
-  HWY_INLINE TORCH_SIMD hn::Vec<D> gather(D d, const T* plane, int tap, int64_t p) const {
-    const hn::RebindToSigned<D> integers;
-    hn::Vec<decltype(integers)> number;
-    if constexpr (sizeof(T) == 4) {
-      number = hn::LoadU(integers, element[tap] + p);
-    } else {
-      number = hn::PromoteTo(integers, hn::LoadU(hn::Rebind<int32_t, D>(), element[tap] + p));
+  // values[tap * kPoints + p] = the element; what lies outside is 0, times a weight that may be NaN.
+  HWY_NOINLINE void collect(T* values, const T* plane) const {
+    for (int64_t p = 0; inside && p < count; ++p) {
+      for (int tap = 0; tap < Taps::kCount; ++tap) values[tap * kPoints + p] = plane[one_index(element[tap][p])];
     }
-    if (HWY_LIKELY(inside)) return hn::GatherIndex(d, plane, number);
-    const auto is_outside = hn::Lt(number, hn::Zero(integers));
-    const auto values = hn::GatherIndex(d, plane, hn::IfThenZeroElse(is_outside, number));
-    return hn::IfThenZeroElse(hn::RebindMask(d, is_outside), values);
+    for (int64_t p = 0; !inside && p < count; ++p) {
+      for (int tap = 0; tap < Taps::kCount; ++tap) {
+        const int64_t at = one_index(element[tap][p]);
+        values[tap * kPoints + p] = at < 0 ? T(0) : plane[at];
+      }
+    }
   }
 
   // sums[p] = the value at each place, by `weights`
-  HWY_NOINLINE TORCH_SIMD void weigh(T* sums, const T* plane, const Weights& weights) const {
+  HWY_NOINLINE TORCH_SIMD void weigh(T* sums, const T* values, const Weights& weights) const {
     const hn::ScalableTag<T> d;
-    for (int64_t p = 0; p < count; p += static_cast<int64_t>(hn::Lanes(d))) {
+    const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+    for (int64_t p = 0; p < count; p += lanes) {
       auto sum = hn::Zero(d);
       for (int tap = 0; tap < Taps::kCount; ++tap) {
-        sum = hn::Add(sum, hn::Mul(hn::LoadU(d, weights[tap] + p), gather(d, plane, tap, p)));
+        sum = hn::Add(sum, hn::Mul(hn::LoadU(d, weights[tap] + p), hn::LoadU(d, values + tap * kPoints + p)));
       }
-      hn::StoreU(sum, d, sums + p);
+      if (HWY_LIKELY(p + lanes <= count)) {
+        hn::StoreU(sum, d, sums + p);
+      } else {
+        T rest[hn::MaxLanes(d)];
+        hn::StoreU(sum, d, rest);
+        std::copy_n(rest, count - p, sums + p);
+      }
     }
   }
 
-  // The same of some channels, at most kChannels, that lie side by side: sums[c * kPoints + p].
+  // The same of some channels, at most kChannels, that lie side by side: sums[p * kChannels + c].
   static constexpr int64_t kChannels = 64;
   HWY_NOINLINE TORCH_SIMD void weigh_channels(T* sums, const T* pixels, int64_t channels,
                                               const Weights& weights) const {
     const hn::ScalableTag<T> d;
     const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-    T line[kChannels];
-    for (int64_t p = 0; p < count; ++p) {
+    for (int64_t p = 0; p < count; ++p, sums += kChannels) {
       int64_t c = 0;
       for (; c + lanes <= channels; c += lanes) {
         auto sum = hn::Zero(d);
@@ -250,7 +254,7 @@ struct Part {
           const auto values = at < 0 ? hn::Zero(d) : hn::LoadU(d, pixels + at + c);
           sum = hn::Add(sum, hn::Mul(hn::Set(d, weights[tap][p]), values));
         }
-        hn::StoreU(sum, d, line + c);
+        hn::StoreU(sum, d, sums + c);
       }
       for (; c < channels; ++c) {
         T sum = 0;
@@ -258,9 +262,8 @@ struct Part {
           const int32_t at = element[tap][p];
           sum += weights[tap][p] * (at < 0 ? T(0) : pixels[at + c]);
         }
-        line[c] = sum;
+        sums[c] = sum;
       }
-      for (int64_t i = 0; i < channels; ++i) sums[i * kPoints + p] = line[i];
     }
   }
 
@@ -322,18 +325,24 @@ void GridSampleImpl(const Tensor& out, const Tensor& input, const Tensor& grid, 
       constexpr bool kSlopes = false;
       for_each_part<T, each(), dims()>(grid.data_ptr<T>(), tangents, g, images.pixel_step, kSlopes,
                                        [&](const auto& part) {
-        constexpr int64_t kChannels = std::decay_t<decltype(part)>::kChannels;
-        const int64_t together = images.pixel_step > 1 ? kChannels : 1;
-        T sums[kChannels * kPoints];
-        for (int64_t channel = 0; channel < g.channels; channel += together) {
-          const int64_t channels = std::min(together, g.channels - channel);
-          const T* const plane = images.plane(part.sample, channel);
-          if (together > 1) part.weigh_channels(sums, plane, channels, part.weight);
-          else part.weigh(sums, plane, part.weight);
-          T* target = values + (part.sample * g.channels + channel) * g.points + part.point;
-          for (int64_t i = 0; i < channels; ++i, target += g.points) {
-            std::copy_n(sums + i * kPoints, part.count, target);
+        using Part = std::decay_t<decltype(part)>;
+        T* target = values + part.sample * g.channels * g.points + part.point;
+        if (images.pixel_step == 1) {
+          T taken[Part::Taps::kCount * kPoints] = {};
+          const bool are_elements = g.interpolation == GridInterpolation::Nearest && !tangents;
+          for (int64_t channel = 0; channel < g.channels; ++channel, target += g.points) {
+            part.collect(are_elements ? target : taken, images.plane(part.sample, channel));
+            if (!are_elements) part.weigh(target, taken, part.weight);
           }
+          return;
+        }
+        constexpr int64_t size = sizeof(T);
+        T sums[kPoints * Part::kChannels];
+        for (int64_t channel = 0; channel < g.channels; channel += Part::kChannels) {
+          const int64_t channels = std::min(Part::kChannels, g.channels - channel);
+          part.weigh_channels(sums, images.plane(part.sample, channel), channels, part.weight);
+          transpose_tile(reinterpret_cast<char*>(target + channel * g.points), g.points * size,
+                         reinterpret_cast<const char*>(sums), Part::kChannels * size, channels, part.count, size);
         }
       });
     });
@@ -375,14 +384,20 @@ void GridSampleGridBackwardImpl(const Tensor& grad_grid, const Tensor& grad_outp
     const Images<T> images(input, g, /*turns=*/false);
     const T* gradients = grad_output.data_ptr<T>();
     T* results = grad_grid.data_ptr<T>();
+    if (g.interpolation == GridInterpolation::Nearest) {
+      std::fill_n(results, grad_grid.numel(), T(0));
+      return;
+    }
     dispatch_grid(g, [&](auto each, auto dims) {
       for_each_part<T, each(), dims()>(grid.data_ptr<T>(), nullptr, g, images.pixel_step, true, [&](const auto& part) {
         T sums[dims()][kPoints] = {};
         T slopes[kPoints];
+        T values[std::decay_t<decltype(part)>::Taps::kCount * kPoints] = {};
         for (int64_t channel = 0; channel < g.channels; ++channel) {
           const T* grads = gradients + (part.sample * g.channels + channel) * g.points + part.point;
+          part.collect(values, images.plane(part.sample, channel));
           for (int dim = 0; dim < dims(); ++dim) {
-            part.weigh(slopes, images.plane(part.sample, channel), part.slope[dim]);
+            part.weigh(slopes, values, part.slope[dim]);
             for (int64_t p = 0; p < part.count; ++p) sums[dim][p] += grads[p] * slopes[p];
           }
         }

@@ -62,6 +62,19 @@ class PoolLines {
   int64_t length() const { return g.windows[2] * channels; }
   PoolSpan depth(int64_t line) const { return g.span(0, line / g.windows[1] % g.windows[0]); }
   PoolSpan height(int64_t line) const { return g.span(1, line % g.windows[1]); }
+  // Where the elements lie that the first window inside reads, if its line's are not the ones of the line before.
+  void find_places(int64_t line, std::vector<int64_t>& places) const {
+    if (!places.empty() && per_plane() == 1) return;
+    places.clear();
+    const PoolSpan z = depth(line);
+    const PoolSpan y = height(line);
+    for (int64_t k = z.begin; k < z.end; k += z.step) {
+      for (int64_t j = y.begin; j < y.end; j += y.step) {
+        for (const PoolTap& tap : taps)
+          places.push_back((k * g.image[1] + j) * g.image[2] + tap.at + (inside_begin - tap.first) * g.stride[2]);
+      }
+    }
+  }
   // Lines that are worth a thread.
   int64_t grain() const {
     const int64_t read = g.image_elements() * channels / std::max<int64_t>(1, per_plane());
@@ -97,11 +110,25 @@ TORCH_SIMD void keep_greater(T* best, Place* places, const T* values, int64_t co
   if (count == 1) {
     T greatest = *best;
     Place where = *places;
-    for (int64_t i = 0; i < reads; ++i) {
-      const T value = values[i];
-      if ((value > greatest) | (value != value)) {
-        greatest = value;
-        where = static_cast<Place>(place + static_cast<Place>(i));
+    for (int64_t i = 0; i < reads;) {
+      int64_t end = reads;
+#if HWY_TARGET != HWY_SCALAR
+      if constexpr (std::is_floating_point_v<T>) {  // vectors in which nothing wins are passed over
+        const hn::CappedTag<T, 32 / sizeof(T)> d;
+        const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+        if (i + lanes <= reads) {
+          const auto some = hn::LoadU(d, values + i);
+          end = i + lanes;
+          if (hn::AllFalse(d, hn::Or(hn::Gt(some, hn::Set(d, greatest)), hn::IsNaN(some)))) i = end;
+        }
+      }
+#endif
+      for (; i < end; ++i) {
+        const T value = values[i];
+        if ((value > greatest) | (value != value)) {
+          greatest = value;
+          where = static_cast<Place>(place + static_cast<Place>(i));
+        }
       }
     }
     *best = greatest;
@@ -228,6 +255,14 @@ class WindowElements {
   std::vector<int64_t> rows_, places_;
 };
 
+// find(step) with the step as a constant.
+template <typename Find>
+HWY_ATTR int64_t for_distance(int64_t step, const Find& find) {
+  if (step == 1) return find(std::integral_constant<int, 1>());
+  if (step == 2) return find(std::integral_constant<int, 2>());
+  return step == 3 ? find(std::integral_constant<int, 3>()) : find(std::integral_constant<int, 4>());
+}
+
 // What an operation of ReduceOps-inl.h makes of the elements of a window, in all channels.
 template <typename Op, typename T>
 HWY_ATTR void combine_channels(T* results, const T* image, const std::vector<int64_t>& places, int64_t channels) {
@@ -269,54 +304,144 @@ HWY_INLINE hn::Vec<D> load_apart(D d, const T* from) {
   return first;
 }
 
-// What windows that lie side by side, `Step` elements apart, make of the elements at `sources` and from there on. How
+// What windows that lie side by side, `Step` elements apart, make of the elements at `places` and from there on. How
 // many are done: all that whole vectors hold, and that are not the last.
 template <typename Op, int Step, typename D, typename T>
-HWY_ATTR int64_t combine_vectors(D d, T* results, const std::vector<const T*>& sources, int64_t first, int64_t count) {
+HWY_ATTR int64_t combine_vectors(D d, T* results, const T* image, const std::vector<int64_t>& places, int64_t first,
+                                 int64_t count) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   // What is loaded between the last window's elements and the next one's must lie in the image.
   for (; first + lanes + (Step > 1 ? 1 : 0) <= count; first += lanes) {
     auto sum = hn::Set(d, Op::identity());
-    for (const T* source : sources) sum = Op::step(d, sum, load_apart<Step>(d, source + first * Step));
+    for (const int64_t place : places) sum = Op::step(d, sum, load_apart<Step>(d, image + place + first * Step));
     hn::StoreU(sum, d, results + first);
   }
   return first;
 }
-template <typename Op, int Step, typename T>
-HWY_ATTR void combine_neighbouring(T* results, const std::vector<const T*>& sources, int64_t count) {
-  int64_t i = 0;
+
 #if HWY_TARGET != HWY_SCALAR
-  i = combine_vectors<Op, Step>(hn::ScalableTag<T>(), results, sources, i, count);
-  i = combine_vectors<Op, Step>(hn::Full128<T>(), results, sources, i, count);
-#endif
-  for (; i < count; ++i) {
-    T sum = Op::identity();
-    for (const T* source : sources) sum = Op::combine(sum, source[i * Step]);
-    results[i] = sum;
-  }
+// From how many neighbours on vectors compute windows that slide by `step` elements. Of windows that are further apart,
+// short vectors would leave out more than they keep of what they load.
+template <typename T>
+HWY_ATTR int64_t least_for_vectors(int64_t step) {
+  constexpr int64_t kMostApart = 4;
+  if (step > kMostApart) return std::numeric_limits<int64_t>::max();
+  if (step > 2) return static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>())) + 1;
+  return static_cast<int64_t>(hn::Lanes(hn::Full128<T>())) + (step > 1 ? 1 : 0);
 }
 
-// A line of windows that slide: those whose elements all lie in the image, in one pass. Which ones: none if they lie
-// too far from each other.
-constexpr int64_t kMostApart = 4;
+// A line of windows that slide: those whose elements all lie in the image, in one pass, but for a few at the end. Which
+// ones: none if they lie too far from each other. `places` are those of the line before.
 template <typename Op, typename T>
 HWY_ATTR PoolRange combine_inside(const PoolLines& lines, int64_t line, T* results, const T* image,
-                                                    std::vector<const T*>& sources) {
-  const PoolGeometry& g = lines.g;
-  const int64_t step = g.stride[2];
-  if (lines.inside_end <= lines.inside_begin || step > kMostApart) return {0, 0};
-  sources.clear();
-  for_each_tap(lines, line, [&](const PoolTap& tap, int64_t place, int64_t, int64_t) {
-    sources.push_back(image + place + (lines.inside_begin - tap.first) * step);
+                                  std::vector<int64_t>& places) {
+  const int64_t step = lines.g.stride[2];
+  const int64_t begin = lines.inside_begin;
+  const int64_t count = lines.inside_end - begin;
+  if (count < least_for_vectors<T>(step)) return {0, 0};
+  lines.find_places(line, places);
+  T* const out = results + begin;
+  const int64_t done = for_distance(step, [&](auto distance) HWY_ATTR {
+    constexpr int kStep = decltype(distance)::value;
+    const int64_t some = combine_vectors<Op, kStep>(hn::ScalableTag<T>(), out, image, places, 0, count);
+    if constexpr (kStep > 2) return some;
+    else return combine_vectors<Op, kStep>(hn::Full128<T>(), out, image, places, some, count);
   });
-  T* out = results + lines.inside_begin;
-  const int64_t count = lines.inside_end - lines.inside_begin;
-  if (step == 1) combine_neighbouring<Op, 1>(out, sources, count);
-  else if (step == 2) combine_neighbouring<Op, 2>(out, sources, count);
-  else if (step == 3) combine_neighbouring<Op, 3>(out, sources, count);
-  else combine_neighbouring<Op, 4>(out, sources, count);
-  return {lines.inside_begin, lines.inside_end};
+  return {begin, begin + done};
 }
+
+// Neighbouring windows of a line, one for each lane, wherever they begin and however wide they are.
+template <typename T>
+class WindowLanes {
+ public:
+  using D = hn::CappedTag<T, 4>;
+  using Integers = hn::RebindToSigned<D>;
+  using Number = hn::TFromD<Integers>;
+  static constexpr auto kLanes = static_cast<int64_t>(hn::MaxLanes(D()));
+
+  WindowLanes(const PoolLines& lines, int64_t first_window) : first(first_window) {
+    for (int64_t i = 0; i < kLanes; ++i) {
+      const PoolSpan& x = lines.across[static_cast<size_t>(first + i)];
+      const int64_t width = std::max<int64_t>(0, x.end - x.begin);
+      const int64_t count = x.step == 1 ? width : (width + x.step - 1) / x.step;
+      step_ = x.step;
+      begins_[i] = static_cast<Number>(x.begin);
+      counts_[i] = static_cast<Number>(count);
+      least_ = std::min(least_, count);
+      most_ = std::max(most_, count);
+    }
+  }
+  // Those of a line that are not `done`; the last ones together with some before them.
+  static std::vector<WindowLanes> outside(const PoolLines& lines, PoolRange done) {
+    std::vector<WindowLanes> result;
+    const int64_t windows = lines.g.windows[2];
+    for (const auto& [begin, end] : {PoolRange{0, done.begin}, PoolRange{done.end, windows}}) {
+      for (int64_t i = begin; i < end; i += kLanes) result.emplace_back(lines, std::min(i, windows - kLanes));
+    }
+    return result;
+  }
+
+  HWY_INLINE HWY_ATTR hn::Vec<Integers> begins() const { return hn::LoadU(Integers(), begins_); }
+
+  // body(values, how far behind the windows' first elements) for what they read of a row; `missing` where a window has
+  // less than others.
+  template <typename Body>
+  HWY_INLINE HWY_ATTR void read_row(const T* row, T missing, const Body& body) const {
+    const D d;
+    const T* from[kLanes];
+    for (int64_t i = 0; i < kLanes; ++i) from[i] = row + begins_[i];
+    for (int64_t k = 0; k < least_; ++k) body(collect(from, k * step_), k * step_);
+    for (int64_t k = least_; k < most_; ++k) {
+      for (int64_t i = 0; i < kLanes; ++i) {
+        const int64_t last = int64_t{counts_[i]} - 1;
+        from[i] = last < 0 ? row : row + begins_[i] + std::min(k, last) * step_;
+      }
+      const Integers integers;
+      const auto has = hn::Gt(hn::LoadU(integers, counts_), hn::Set(integers, static_cast<Number>(k)));
+      body(hn::IfThenElse(hn::RebindMask(d, has), collect(from, 0), hn::Set(d, missing)), k * step_);
+    }
+  }
+
+  HWY_INLINE HWY_ATTR static hn::Vec<D> collect(const T* const* from, int64_t at) {
+    const D d;
+    const hn::Full128<T> part;
+    const auto load = [&](int i) HWY_ATTR { return hn::Set(part, from[i][at]); };
+    if constexpr (kLanes == 2) {
+      return hn::InterleaveLower(d, load(0), load(1));
+    } else if constexpr (sizeof(T) == 8) {
+      return hn::Combine(d, hn::InterleaveLower(part, load(2), load(3)), hn::InterleaveLower(part, load(0), load(1)));
+    } else {
+      return hn::InterleaveLower(d, hn::InterleaveLower(d, load(0), load(2)), hn::InterleaveLower(d, load(1), load(3)));
+    }
+  }
+
+  int64_t first;
+
+ private:
+  Number begins_[kLanes], counts_[kLanes];
+  int64_t least_ = std::numeric_limits<int64_t>::max(), most_ = 0, step_ = 1;
+};
+
+// The same of windows by lanes.
+template <typename Op, typename T>
+HWY_NOINLINE HWY_ATTR void combine_lanes(const PoolLines& lines, int64_t line, T* results, const T* image,
+                                         const std::vector<WindowLanes<T>>& groups) {
+  const typename WindowLanes<T>::D d;
+  const PoolGeometry& g = lines.g;
+  const PoolSpan z = lines.depth(line);
+  const PoolSpan y = lines.height(line);
+  for (const WindowLanes<T>& windows : groups) {
+    auto sum = hn::Set(d, Op::identity());
+    for (int64_t k = z.begin; k < z.end; k += z.step) {
+      for (int64_t j = y.begin; j < y.end; j += y.step) {
+        windows.read_row(image + (k * g.image[1] + j) * g.image[2], Op::identity(),
+                         [&](auto values, int64_t) HWY_ATTR { sum = Op::step(d, sum, values); });
+      }
+    }
+    hn::StoreU(sum, d, results + windows.first);
+  }
+}
+#endif
 
 // The same of each window; finish(line, results) completes a line.
 template <typename Op, typename T, typename Finish>
@@ -324,7 +449,10 @@ void combine_windows(const PoolLines& lines, T* out, const T* images, Finish&& f
   const int64_t length = lines.length();
   parallel_for(0, lines.planes * lines.per_plane(), lines.grain(), [&](int64_t begin, int64_t end) {
     WindowElements elements(lines);
-    std::vector<const T*> sources;
+    [[maybe_unused]] std::vector<int64_t> places;
+#if HWY_TARGET != HWY_SCALAR
+    std::vector<WindowLanes<T>> outside;
+#endif
     for (int64_t line = begin; line < end; ++line) {
       const T* image = images + line / lines.per_plane() * lines.g.image_elements() * lines.channels;
       T* results = out + line * length;
@@ -334,7 +462,16 @@ void combine_windows(const PoolLines& lines, T* out, const T* images, Finish&& f
           combine_channels<Op>(results + window * lines.channels, image, elements.of_window(window), lines.channels);
         }
       } else {
-        const PoolRange done = combine_inside<Op>(lines, line, results, image, sources);
+        PoolRange done{0, 0};
+#if HWY_TARGET != HWY_SCALAR
+        done = combine_inside<Op>(lines, line, results, image, places);
+        if (length >= WindowLanes<T>::kLanes) {
+          if (line == begin) outside = WindowLanes<T>::outside(lines, done);
+          combine_lanes<Op>(lines, line, results, image, outside);
+          finish(line, results);
+          continue;
+        }
+#endif
         std::fill(results, results + done.begin, Op::identity());
         std::fill(results + done.end, results + length, Op::identity());
         for_each_tap_outside(lines, line, done, [&](const PoolTap& tap, int64_t first, int64_t place, int64_t count,
@@ -383,9 +520,17 @@ HWY_ATTR void find_in_channels(T* best, int64_t* indices, const T* image, const 
 }
 
 #if HWY_TARGET != HWY_SCALAR
-// The same of windows that lie side by side, as combine_vectors: sources are elements and their places in the image.
+// Where values are greater, or NaN, they and their places stay.
+template <typename D, typename P>
+HWY_INLINE HWY_ATTR void keep_vector(D, hn::Vec<D> values, P places, hn::Vec<D>& greatest, P& where) {
+  const auto wins = hn::Or(hn::Gt(values, greatest), hn::IsNaN(values));
+  greatest = hn::IfThenElse(wins, values, greatest);
+  where = hn::IfThenElse(hn::RebindMask(hn::RebindToSigned<D>(), wins), places, where);
+}
+
+// The same of windows that lie side by side, as combine_vectors.
 template <int Step, typename D, typename T, typename Place>
-HWY_ATTR int64_t find_in_vectors(D d, T* best, Place* places, const std::vector<std::pair<const T*, Place>>& sources,
+HWY_ATTR int64_t find_in_vectors(D d, T* best, Place* places, const T* image, const std::vector<int64_t>& sources,
                                  Place corner, int64_t first, int64_t count) {
   const hn::RebindToSigned<D> whole;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -394,11 +539,9 @@ HWY_ATTR int64_t find_in_vectors(D d, T* best, Place* places, const std::vector<
     const auto begin = static_cast<Place>(first * Step);
     auto greatest = hn::Set(d, Maximum<T>::identity());
     auto where = hn::Set(whole, static_cast<Place>(corner + begin));
-    for (const auto& [source, place] : sources) {
-      const auto values = load_apart<Step>(d, source + first * Step);
-      const auto wins = hn::Or(hn::Gt(values, greatest), hn::IsNaN(values));
-      greatest = hn::IfThenElse(wins, values, greatest);
-      where = hn::IfThenElse(hn::RebindMask(whole, wins), hn::Set(whole, static_cast<Place>(place + begin)), where);
+    for (const int64_t source : sources) {
+      const int64_t place = source + begin;
+      keep_vector(d, load_apart<Step>(d, image + place), hn::Set(whole, static_cast<Place>(place)), greatest, where);
     }
     hn::StoreU(greatest, d, best + first);
     hn::StoreU(hn::Add(where, steps), whole, places + first);
@@ -409,28 +552,50 @@ HWY_ATTR int64_t find_in_vectors(D d, T* best, Place* places, const std::vector<
 // The same of a line's windows whose elements all lie in the image, but for a few at the end; which ones.
 template <typename T, typename Place>
 HWY_ATTR PoolRange find_inside(const PoolLines& lines, int64_t line, T* best, Place* places, const T* image,
-                               int64_t corner, std::vector<std::pair<const T*, Place>>& sources) {
+                               int64_t corner, std::vector<int64_t>& sources) {
   const int64_t step = lines.g.stride[2];
   const int64_t begin = lines.inside_begin;
   const int64_t count = lines.inside_end - begin;
-  if (count <= 0 || step > kMostApart) return {0, 0};
-  sources.clear();
-  for_each_tap(lines, line, [&](const PoolTap& tap, int64_t place, int64_t, int64_t) {
-    const int64_t start = place + (begin - tap.first) * step;
-    sources.emplace_back(image + start, static_cast<Place>(start));
-  });
+  if (count < least_for_vectors<T>(step)) return {0, 0};
+  lines.find_places(line, sources);
   const auto start = static_cast<Place>(corner + lines.across[static_cast<size_t>(begin)].begin);
-  const auto find = [&](auto distance) HWY_ATTR {
+  const int64_t done = for_distance(step, [&](auto distance) HWY_ATTR {
     constexpr int kStep = decltype(distance)::value;
-    const int64_t some = find_in_vectors<kStep>(hn::ScalableTag<T>(), best + begin, places + begin, sources, start, 0,
-                                                count);
-    return find_in_vectors<kStep>(hn::Full128<T>(), best + begin, places + begin, sources, start, some, count);
-  };
-  const int64_t done = step == 1   ? find(std::integral_constant<int, 1>())
-                       : step == 2 ? find(std::integral_constant<int, 2>())
-                       : step == 3 ? find(std::integral_constant<int, 3>())
-                                   : find(std::integral_constant<int, 4>());
+    const auto find = [&](auto tag, int64_t first) HWY_ATTR {
+      return find_in_vectors<kStep>(tag, best + begin, places + begin, image, sources, start, first, count);
+    };
+    const int64_t some = find(hn::ScalableTag<T>(), 0);
+    if constexpr (kStep > 2) return some;
+    else return find(hn::Full128<T>(), some);
+  });
   return {begin, begin + done};
+}
+
+// The same as combine_lanes.
+template <typename T, typename Place>
+HWY_NOINLINE HWY_ATTR void find_lanes(const PoolLines& lines, int64_t line, T* best, Place* places, const T* image,
+                                      int64_t corner, const std::vector<WindowLanes<T>>& groups) {
+  const typename WindowLanes<T>::D d;
+  const hn::RebindToSigned<decltype(d)> whole;
+  const PoolGeometry& g = lines.g;
+  const PoolSpan z = lines.depth(line);
+  const PoolSpan y = lines.height(line);
+  for (const WindowLanes<T>& windows : groups) {
+    const auto begins = windows.begins();
+    auto greatest = hn::Set(d, Maximum<T>::identity());
+    auto where = hn::Add(begins, hn::Set(whole, static_cast<Place>(corner)));
+    for (int64_t k = z.begin; k < z.end; k += z.step) {
+      for (int64_t j = y.begin; j < y.end; j += y.step) {
+        const int64_t row = (k * g.image[1] + j) * g.image[2];
+        windows.read_row(image + row, Maximum<T>::identity(), [&](auto values, int64_t behind) HWY_ATTR {
+          const auto here = hn::Add(begins, hn::Set(whole, static_cast<Place>(row + behind)));
+          keep_vector(d, values, here, greatest, where);
+        });
+      }
+    }
+    hn::StoreU(greatest, d, best + windows.first);
+    hn::StoreU(where, whole, places + windows.first);
+  }
 }
 #endif
 
@@ -443,7 +608,10 @@ void find_maxima(const PoolLines& lines, T* values, int64_t* indices, const T* i
   parallel_for(0, lines.planes * lines.per_plane(), lines.grain(), [&](int64_t begin, int64_t end) {
     std::vector<Place> places(static_cast<size_t>(length));
     WindowElements elements(lines);
-    [[maybe_unused]] std::vector<std::pair<const T*, Place>> sources;
+    [[maybe_unused]] std::vector<int64_t> sources;
+#if HWY_TARGET != HWY_SCALAR
+    [[maybe_unused]] std::vector<std::conditional_t<kHasVectors, WindowLanes<T>, int>> outside;
+#endif
     for (int64_t line = begin; line < end; ++line) {
       const T* image = images + line / lines.per_plane() * g.image_elements() * lines.channels;
       T* best = values + line * length;
@@ -459,7 +627,14 @@ void find_maxima(const PoolLines& lines, T* values, int64_t* indices, const T* i
       }
       PoolRange done{0, 0};
 #if HWY_TARGET != HWY_SCALAR
-      if constexpr (kHasVectors) done = find_inside(lines, line, best, places.data(), image, corner, sources);
+      if constexpr (kHasVectors) {
+        done = find_inside(lines, line, best, places.data(), image, corner, sources);
+        if (length >= WindowLanes<T>::kLanes) {
+          if (line == begin) outside = WindowLanes<T>::outside(lines, done);
+          find_lanes(lines, line, best, places.data(), image, corner, outside);
+          done = {0, length};
+        }
+      }
 #endif
       for (int64_t window = 0; window < g.windows[2]; ++window) {
         if (window >= done.begin && window < done.end) continue;

@@ -282,6 +282,23 @@ TORCH_SIMD void resample_pixels(T* __restrict out, const T* row, const Axis<T>& 
   }
 }
 
+// One row of pixels with many channels, each made of two.
+template <typename D, typename T = hn::TFromD<D>>
+HWY_ATTR void mix_pixels(D d, T* out, const T* row, const Axis<T>& axis, int64_t inner) {
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  for (int64_t n = 0; n < axis.new_size; ++n, out += inner) {
+    const T* const first = row + axis.places[2 * n] * inner;
+    const T* const second = row + axis.places[2 * n + 1] * inner;
+    const auto weight = hn::Set(d, axis.weights[2 * n]);
+    const auto rest = hn::Set(d, axis.weights[2 * n + 1]);
+    for (int64_t i = 0; i < inner; i += lanes) {
+      i = std::min(i, inner - lanes);  // the last vector begins earlier
+      const auto share = hn::Mul(weight, hn::LoadU(d, first + i));
+      hn::StoreU(hn::Add(share, hn::Mul(rest, hn::LoadU(d, second + i))), d, out + i);
+    }
+  }
+}
+
 // One row of elements, `inner` numbers each.
 template <typename T>
 TORCH_SIMD void resample_row(T* __restrict out, const T* row, const Axis<T>& axis, int64_t inner) {
@@ -289,6 +306,10 @@ TORCH_SIMD void resample_row(T* __restrict out, const T* row, const Axis<T>& axi
   if (inner == 3) return resample_pixels<3>(out, row, axis);
   if (inner == 4) return resample_pixels<4>(out, row, axis);
   if (inner > 1) {
+    if constexpr (std::is_floating_point_v<T>) {
+      const hn::ScalableTag<T> d;
+      if (axis.pairs && inner >= static_cast<int64_t>(hn::Lanes(d))) return mix_pixels(d, out, row, axis, inner);
+    }
     for (int64_t n = 0; n < axis.new_size; ++n) {
       const int32_t begin = axis.offsets[n];
       add_up_rows(out + n * inner, row, 0, inner, axis.places + begin, axis.weights + begin,
@@ -317,14 +338,14 @@ TORCH_SIMD void resample_row(T* __restrict out, const T* row, const Axis<T>& axi
     }
 #endif
     for (; n < axis.new_size; ++n) {
-      out[n] = rounded<T>(axis.weights[2 * n] * static_cast<Sum<T>>(row[axis.places[2 * n]]) +
-                          axis.weights[2 * n + 1] * static_cast<Sum<T>>(row[axis.places[2 * n + 1]]));
+      out[n] = rounded<T>(axis.weights[2 * n] * static_cast<Sum<T>>(row[one_index(axis.places[2 * n])]) +
+                          axis.weights[2 * n + 1] * static_cast<Sum<T>>(row[one_index(axis.places[2 * n + 1])]));
     }
   } else {
     for (int64_t n = 0; n < axis.new_size; ++n) {
       Sum<T> sum = 0;
       for (int32_t k = axis.offsets[n]; k < axis.offsets[n + 1]; ++k) {
-        sum += axis.weights[k] * static_cast<Sum<T>>(row[axis.places[k]]);
+        sum += axis.weights[k] * static_cast<Sum<T>>(row[one_index(axis.places[k])]);
       }
       out[n] = rounded<T>(sum);
     }
@@ -473,7 +494,7 @@ TORCH_SIMD void pick(Word* __restrict out, const Word* row, [[maybe_unused]] int
     }
   }
 #endif
-  for (; n < count; ++n) out[n] = row[places[n]];
+  for (; n < count; ++n) out[n] = row[one_index(places[n])];
 }
 
 // New elements that are old ones: rows that come twice in a row are copied.
