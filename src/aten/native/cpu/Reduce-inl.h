@@ -329,7 +329,8 @@ HWY_ATTR void reduce_rows(const ReducePlan& plan) {
 // into[i] = combine(into[i], each of from[..][i] in turn), with the sums in registers; where `apart` the rows are
 // combined with each other first.
 template <typename Op, typename T, typename From>
-HWY_NOINLINE HWY_ATTR void combine_rows(T* HWY_RESTRICT into, const From* const* from, int64_t rows, int64_t columns, bool apart) {
+HWY_NOINLINE HWY_ATTR void combine_rows(T* HWY_RESTRICT into, const From* const* from, int64_t rows, int64_t columns,
+                                        bool apart) {
   int64_t i = 0;
   if constexpr (Op::kVectorised) {
     const hn::ScalableTag<Lane<T>> d;
@@ -506,8 +507,8 @@ HWY_ATTR void reduce_narrow_columns(const ReducePlan& plan) {
   finish_all(plan, sums.data(), columns, plan.out, plan.kept_out_strides[0]);
 }
 
-// The same for each of several groups of columns, as images are whose channels lie last. `combine` is combine_rows of an
-// operation, so that this stands once for all of them.
+// The same for each of several groups of columns, as images are whose channels lie last. `combine` is combine_rows of
+// an operation, so that this stands once for all of them.
 template <typename T>
 HWY_ATTR void reduce_groups_of_columns(const ReducePlan& plan, T identity, bool apart,
                                        void (*combine)(T*, const T* const*, int64_t, int64_t, bool)) {
