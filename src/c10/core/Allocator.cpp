@@ -159,11 +159,14 @@ class CPUAllocator final : public Allocator {
     if (kKeepsBlocks && bytes <= SmallBlocks::kLargest) return allocate_small((bytes - 1) / kAlignment);
     // Sizes beyond half the address space come from overflowed or negative products: refuse before malloc aborts.
     const bool sane = bytes <= (~size_t{0} >> 1);
-    void* data = sane ? allocate_aligned(bytes < kSpaced ? bytes : bytes + kSpace) : nullptr;
+    // Aligned here: functions that align cut their result out of a longer block, and what is given up is too short for
+    // the next request of the same size, which takes new memory.
+    void* block = sane ? std::malloc(bytes + (bytes < kSpaced ? kAlignment : kSpace)) : nullptr;
+    void* data = static_cast<char*>(block) + (kAlignment - reinterpret_cast<uintptr_t>(block) % kAlignment) % kAlignment;
 #if defined(__GLIBC__)
     if (data != nullptr && bytes >= LargePages::kSize) large_pages_.ask_for(data, bytes);
 #endif
-    return checked(data, bytes, 0, &free_aligned);
+    return checked(data, bytes, block, &std::free);
   }
 
  private:
@@ -175,13 +178,14 @@ class CPUAllocator final : public Allocator {
     SmallBlocks* blocks = SmallBlocks::of_thread();
     void* data = blocks != nullptr ? blocks->take(list) : nullptr;
     const size_t bytes = (list + 1) * kAlignment;
-    return checked(data != nullptr ? data : allocate_aligned(bytes), bytes, list, &release_small);
+    if (data == nullptr) data = allocate_aligned(bytes);
+    return checked(data, bytes, static_cast<char*>(data) + list, &release_small);
   }
 
-  static DataPtr checked(void* data, size_t bytes, size_t list, DataPtr::Deleter release) {
+  static DataPtr checked(void* data, size_t bytes, void* context, DataPtr::Deleter release) {
     TORCH_CHECK_AS(OutOfMemoryError, data != nullptr, "not enough memory: you tried to allocate ", bytes,
                    " bytes on the CPU");
-    return DataPtr(data, static_cast<char*>(data) + list, release, kCPU);
+    return DataPtr(data, context, release, kCPU);
   }
 
   // The low bits of the address are the number of the block's list.
