@@ -24,8 +24,8 @@ constexpr size_t kAlignment = 64;  // a cache line, and the widest vector
 // other. There processors take the stores of a result for what the next loads of an operand wait for, and exp takes up
 // to three times as long.
 constexpr size_t kSpaced = 64 << 10;  // from this size on blocks keep a distance
-// 1 KB with what malloc adds: three neighbours are out of reach modulo 4 KB, too.
-constexpr size_t kSpace = 15 * kAlignment;
+// A little over 1 KB with what malloc adds: three neighbours are out of reach modulo 4 KB, too.
+constexpr size_t kSpace = 16 * kAlignment;
 
 // Null where the system has none left.
 void* allocate_aligned(size_t bytes) {
