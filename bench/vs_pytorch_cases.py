@@ -546,7 +546,7 @@ def serve(torch: Any) -> Iterator[object]:
                 figures = measure(work, 1)
                 rest()
                 yield {"seconds": figures[0]}
-            except (RuntimeError, TypeError, ValueError, AttributeError) as error:
+            except Exception as error:
                 yield {"error": f"{type(error).__name__}: {str(error).splitlines()[0]}"}
         elif command == "measure" and work:
             figures = measure(work, arguments[0])

@@ -109,6 +109,8 @@ FORWARD = """
     F.interpolate(z,77,mode='linear') F.interpolate(z,77) F.interpolate(al,(17,45),mode='bilinear')
     F.grid_sample(a,grid,mode='nearest',align_corners=False) F.grid_sample(a[:,:3],grid,align_corners=False)
     F.embedding_bag(ij,f[:,:32].contiguous(),mode='sum') F.group_norm(x,32)
+    zero.pow(y) F.elu(zero) odd.pow(2.7) odd.log1p() odd.sin() vast.log1p() vast.fmod(.7) vast.remainder(.7) vast//.7
+    thin.sum(1) thin.mean(1) thin.nansum(1) thin.amax(1) thin.norm(dim=1) x.unsqueeze(1).mean(1) x.unsqueeze(2).sort(2)
 """
 
 TRAINED = """
@@ -149,7 +151,7 @@ TRAINED = """
 """
 
 
-FLOATING = "x y p u v w q f r g e g4 z z4 a al vol vw lp bw cw lw"
+FLOATING = "x y p u v w q f r g e g4 z z4 a al vol vw lp bw cw lw zero odd vast thin"
 
 
 def operators(torch: Any) -> Iterator[Case]:
@@ -220,6 +222,11 @@ def _tensors(torch: Any) -> dict[str, Any]:
         "bw": torch.randn(32, 64, 64),
         "cw": torch.randn(128, 128, 3),
         "lw": torch.randn(256, 256),
+        # What functions have rules for, and what fills no vector.
+        "zero": torch.zeros(1024, 1024),
+        "odd": torch.where(x > 0, x, float("nan")),
+        "vast": x * 1e20,
+        "thin": torch.randn(3000, 100, 3),
     }
 
 
