@@ -162,7 +162,8 @@ class CPUAllocator final : public Allocator {
     // Aligned here: functions that align cut their result out of a longer block, and what is given up is too short for
     // the next request of the same size, which takes new memory.
     void* block = sane ? std::malloc(bytes + (bytes < kSpaced ? kAlignment : kSpace)) : nullptr;
-    void* data = static_cast<char*>(block) + (kAlignment - reinterpret_cast<uintptr_t>(block) % kAlignment) % kAlignment;
+    const uintptr_t beyond = reinterpret_cast<uintptr_t>(block) % kAlignment;
+    void* data = static_cast<char*>(block) + (kAlignment - beyond) % kAlignment;
 #if defined(__GLIBC__)
     if (data != nullptr && bytes >= LargePages::kSize) large_pages_.ask_for(data, bytes);
 #endif

@@ -140,7 +140,8 @@ Tensor logit_backward(const Tensor& grad, const Tensor& self, const std::optiona
   const double low = eps.value_or(0);
   const double outside = eps ? 0 : std::numeric_limits<double>::quiet_NaN();
   const bool is_plain = self.dtype() == at::kFloat || self.dtype() == at::kDouble;
-  if (is_plain && is_zeroed_at_once(grad, self) && !at::native::is_dispatched()) {
+  const bool is_last = !c10::GradMode::is_enabled() && !at::native::is_dispatched();
+  if (is_plain && is_last && is_zeroed_at_once(grad, self)) {
     const Tensor out = at::empty(self.sizes(), self.options());
     at::native::cpu::logit_slopes(out, grad.contiguous(), self.contiguous(), low, 1 - low, outside);
     return out;

@@ -127,6 +127,20 @@ def cross_entropy_loss(
 
 
 @decomposition
+def multilabel_margin_loss(x: Tensor, target: Tensor, reduction: Any = 1) -> Tensor:
+    """max(0, 1 - (x[j] - x[i])) of classes j that `target` names, up to the first -1, and i that it does not."""
+    rows = x.reshape(1, -1) if x.dim() < 2 else x
+    wanted = target.reshape(rows.shape)
+    counted = (wanted < 0).to(torch.int64).cumsum(1) == 0
+    places = torch.where(counted, wanted, torch.zeros_like(wanted))
+    named = torch.zeros_like(rows).scatter_add(1, places, counted.to(rows.dtype)) > 0
+    margins = (1 - rows.gather(1, places).unsqueeze(2) + rows.unsqueeze(1)).clamp(min=0)
+    counts = (counted.unsqueeze(2) & ~named.unsqueeze(1)).to(rows.dtype)
+    losses = (margins * counts).sum((1, 2)) / rows.shape[1]
+    return _reduced(losses if x.dim() > 1 else losses.squeeze(0), reduction)
+
+
+@decomposition
 def margin_ranking_loss(x1: Tensor, x2: Tensor, target: Tensor, margin: float = 0.0, reduction: Any = 1) -> Tensor:
     """max(0, -target * (x1 - x2) + margin)."""
     return _reduced((-target * (x1 - x2) + margin).clamp(min=0), reduction)
