@@ -133,13 +133,6 @@ HWY_INLINE HWY_ATTR hn::Vec<D> set_identity(D d) {
   }
 }
 
-// The last elements of a block, and then zeros.
-template <typename D, typename From>
-HWY_INLINE HWY_ATTR hn::Vec<D> load_rest(D d, const From* from, int64_t count) {
-  if constexpr (std::is_same_v<From, c10::Half>) return load_stored_part(d, from, count);
-  else return hn::MaskedLoad(hn::FirstN(d, static_cast<size_t>(count)), d, from);
-}
-
 // Elements that lie side by side, no more than a block of them.
 template <typename Op, typename T, ElementMap kMap = ElementMap::none, typename From>
 HWY_ATTR T reduce_block(const From* data, int64_t count) {
@@ -169,12 +162,18 @@ HWY_ATTR T reduce_block(const From* data, int64_t count) {
         first = Op::step(d, Op::step(d, first, second), Op::step(d, third, fourth));
       }
       for (; i + lanes <= count; i += lanes) first = Op::step(d, first, load(i));
-      if constexpr (sizeof(From) >= 4 || std::is_same_v<From, c10::Half>) {  // not all have loads by mask
+      if constexpr (sizeof(From) >= 4) {  // others have no loads by mask
         if (i < count) {
           const int64_t rest = (count - i) * kLanesOf<T>;
           const auto mask = hn::FirstN(d, static_cast<size_t>(rest));
-          const auto values = map_vector<kMap>(d, load_rest(d, lanes_at(data + i), rest));
+          const auto values = map_vector<kMap>(d, hn::MaskedLoad(mask, d, lanes_at(data + i)));
           first = Op::step(d, first, hn::IfThenElse(mask, values, identity));
+          i = count;
+        }
+      } else if constexpr (std::is_same_v<From, c10::Half>) {  // whose conversion one by one takes long
+        if (i < count) {
+          const auto are_done = hn::FirstN(d, static_cast<size_t>(lanes - (count - i)));
+          first = Op::step(d, first, hn::IfThenElse(are_done, identity, load(count - lanes)));
           i = count;
         }
       }
