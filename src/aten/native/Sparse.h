@@ -32,6 +32,10 @@ TORCH_API Tensor with_values(const Tensor& self, const Tensor& values);
 // A tensor of zeros of this layout: no values at all.
 TORCH_API Tensor empty_sparse_like(IntArrayRef sizes, int64_t sparse_dims, Layout layout, const TensorOptions& options);
 
+// Whether both have the same places because they share the memory of their indices, as a result does with what it was
+// made from; each place once.
+bool share_places(const Tensor& self, const Tensor& other);
+
 // `self` as COO, with every place once and in order; itself if it is so.
 TORCH_API Tensor coalesced(const Tensor& self);
 TORCH_API Tensor as_coo(const Tensor& self);
@@ -44,6 +48,25 @@ TORCH_API Tensor add_groups(const Tensor& values, const Tensor& groups, int64_t 
 // Row numbers for where rows begin: [0, 2, 3] gives [0, 0, 1]. And the other way, of sorted row numbers.
 TORCH_API Tensor expand_compressed(const Tensor& compressed, int64_t nnz);
 TORCH_API Tensor compress(const Tensor& sorted, int64_t count);
+// Throws Error unless these, on the host, rise from 0 to `nnz`.
+void check_row_starts(const Tensor& starts, int64_t nnz);
+
+// What has one key in [0, count), for each key: those between `starts` of it and of the next, in the order of `order`,
+// which is undefined if the keys are sorted. On the host.
+struct KeyGroups {
+  Tensor starts;
+  Tensor order;
+};
+KeyGroups group_by_key(const Tensor& keys, int64_t count);
+
+// A sparse matrix by rows: where each begins among the columns and values.
+struct SparseRows {
+  Tensor starts;
+  Tensor columns;
+  Tensor values;
+};
+// The product of two such matrices on the host: columns in order and once in each row; indices are int64 and contiguous.
+SparseRows multiply_sparse_rows(const SparseRows& left, const SparseRows& right, int64_t columns);
 
 // `out`, which may be undefined, becomes `result`: an in-place or out= form of something that takes sparse tensors.
 TORCH_API void write_sparse(Tensor& out, const Tensor& result);

@@ -1,4 +1,4 @@
-// A sparse matrix, by rows, times a strided one; compiled once per instruction set.
+// A sparse matrix, by rows, times a strided one, and products at its places; compiled once per instruction set.
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "aten/native/cpu/sparse_kernels.cpp"
@@ -8,6 +8,11 @@
 #include <aten/Dispatch.h>
 #include <aten/Kernels.h>
 #include <aten/Parallel.h>
+#include <aten/native/Sparse.h>
+
+namespace at::native::cpu {
+[[noreturn]] void throw_wrong_column(int64_t columns);
+}
 
 HWY_BEFORE_NAMESPACE();
 namespace at::native::cpu {
@@ -15,14 +20,91 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// result[0, width) += sum over i in [first, last) of values[i] * dense[columns[i], 0, width)
+// Columns are read by as many as stay in the first cache, so that short rows do not pay for checks of their own.
+constexpr int64_t kBlock = 1024;
+
+// Columns as int64. Whoever made the matrix may not have had its indices checked.
+template <typename Index>
+HWY_ATTR const int64_t* check_columns(const Index* columns, int64_t count, int64_t bound, int64_t* wide) {
+  using Unsigned = std::make_unsigned_t<Index>;
+  const auto last = static_cast<Unsigned>(std::min<int64_t>(bound - 1, std::numeric_limits<Index>::max()));
+  Index wrong = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    wrong |= columns[i] | static_cast<Index>(last - static_cast<Unsigned>(columns[i]));
+    if constexpr (!std::is_same_v<Index, int64_t>) wide[i] = columns[i];
+  }
+  if (wrong < 0) throw_wrong_column(bound);
+  if constexpr (std::is_same_v<Index, int64_t>) return columns;
+  else return wide;
+}
+
+// function(row, first, columns, count) over each row's elements, longer rows in parts that begin at its first element:
+// what is added of a row does not depend on the other rows. Threads get as many elements each.
+template <typename Function>
+HWY_ATTR void for_rows(const Tensor& starts, const Tensor& columns, int64_t bound, int64_t work_per_element,
+                       Function&& function) {
+  const int64_t rows = starts.numel() - 1;
+  const int64_t* start = starts.data_ptr<int64_t>();
+  const auto row_at = [&](int64_t place) {
+    int64_t low = 0;
+    for (int64_t high = rows; low < high;) {
+      const int64_t middle = low + (high - low) / 2;
+      if (start[middle] + middle < place) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  };
+  const int64_t grain = std::max<int64_t>(1, kGrainSize / work_per_element);
+  parallel_for(0, columns.numel() + rows, grain, [&](int64_t first, int64_t last) {
+    const int64_t end_row = row_at(last);
+    int64_t wide[kBlock];
+    const int64_t* block = nullptr;
+    int64_t block_first = 0;
+    int64_t block_last = 0;
+    for (int64_t row = row_at(first); row < end_row; ++row) {
+      for (int64_t i = start[row]; i < start[row + 1];) {
+        if (i >= block_last || (start[row + 1] > block_last && block_first < start[row])) {
+          block_first = i;
+          block_last = std::min(i + kBlock, start[end_row]);
+          const int64_t count = block_last - i;
+          block = columns.dtype() == kInt ? check_columns(columns.data_ptr<int32_t>() + i, count, bound, wide)
+                                          : check_columns(columns.data_ptr<int64_t>() + i, count, bound, wide);
+        }
+        const int64_t stop = std::min(start[row + 1], block_last);
+        function(row, i, block + (i - block_first), stop - i);
+        i = stop;
+      }
+    }
+  });
+}
+
+// sum over i of values[i] * dense[columns[i]], in four sums that do not wait for each other.
 template <typename T>
-HWY_ATTR void add_row(T* result, const T* values, const int64_t* columns, int64_t first, int64_t last, const T* dense,
+HWY_ATTR T dot_row(const T* values, const int64_t* columns, int64_t count, const T* dense) {
+  T sums[4] = {};
+  int64_t i = 0;
+  for (; i + 4 <= count; i += 4) {
+    sums[0] += values[i] * dense[columns[i]];
+    sums[1] += values[i + 1] * dense[columns[i + 1]];
+    sums[2] += values[i + 2] * dense[columns[i + 2]];
+    sums[3] += values[i + 3] * dense[columns[i + 3]];
+  }
+  for (; i < count; ++i) sums[0] += values[i] * dense[columns[i]];
+  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
+// result[0, width) += sum over i of values[i] * dense[columns[i], 0, width)
+template <typename T>
+HWY_ATTR void add_row(T* result, const T* values, const int64_t* columns, int64_t count, const T* dense,
                       int64_t width) {
-  int64_t at = 0;
+  if (width == 1) {
+    *result += dot_row(values, columns, count, dense);
+    return;
+  }
   if constexpr (std::is_floating_point_v<T>) {
     const hn::ScalableTag<T> d;
     const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+    int64_t at = 0;
     // Four vectors are summed in registers before they are stored; then one by one.
     for (; at + 4 * lanes <= width; at += 4 * lanes) {
       T* out = result + at;
@@ -30,7 +112,7 @@ HWY_ATTR void add_row(T* result, const T* values, const int64_t* columns, int64_
       auto sum1 = hn::LoadU(d, out + lanes);
       auto sum2 = hn::LoadU(d, out + 2 * lanes);
       auto sum3 = hn::LoadU(d, out + 3 * lanes);
-      for (int64_t i = first; i < last; ++i) {
+      for (int64_t i = 0; i < count; ++i) {
         const auto value = hn::Set(d, values[i]);
         const T* row = dense + columns[i] * width + at;
         sum0 = hn::MulAdd(value, hn::LoadU(d, row), sum0);
@@ -45,38 +127,39 @@ HWY_ATTR void add_row(T* result, const T* values, const int64_t* columns, int64_
     }
     for (; at + lanes <= width; at += lanes) {
       auto sum = hn::LoadU(d, result + at);
-      for (int64_t i = first; i < last; ++i) {
+      for (int64_t i = 0; i < count; ++i) {
         sum = hn::MulAdd(hn::Set(d, values[i]), hn::LoadU(d, dense + columns[i] * width + at), sum);
       }
       hn::StoreU(sum, d, result + at);
     }
-  }
-  if (at == width) return;
-  for (int64_t i = first; i < last; ++i) {
-    const T value = values[i];
-    const T* row = dense + columns[i] * width;
-    for (int64_t k = at; k < width; ++k) result[k] += value * row[k];
+    if (at == width) return;
+    const auto rest = hn::FirstN(d, static_cast<size_t>(width - at));
+    auto sum = hn::MaskedLoad(rest, d, result + at);
+    for (int64_t i = 0; i < count; ++i) {
+      sum = hn::MulAdd(hn::Set(d, values[i]), hn::MaskedLoad(rest, d, dense + columns[i] * width + at), sum);
+    }
+    hn::BlendedStore(sum, rest, d, result + at);
+  } else {
+    for (int64_t i = 0; i < count; ++i) {
+      const T value = values[i];
+      const T* row = dense + columns[i] * width;
+      for (int64_t k = 0; k < width; ++k) result[k] += value * row[k];
+    }
   }
 }
 
 HWY_ATTR void csr_gemm_impl(const Tensor& out, const Tensor& starts, const Tensor& columns, const Tensor& values,
                             const Tensor& dense) {
-  const int64_t rows = out.sizes()[0];
   const int64_t width = out.sizes()[1];
-  const int64_t nnz = columns.numel();
-  const int64_t* start = starts.data_ptr<int64_t>();
-  const int64_t* column = columns.data_ptr<int64_t>();
   const auto run = [&](auto type) {
     using T = typename decltype(type)::type;
     T* result = out.data_ptr<T>();
     const T* value = values.data_ptr<T>();
     const T* matrix = dense.data_ptr<T>();
-    const int64_t work_per_row = std::max<int64_t>(1, nnz / rows * width);
-    parallel_for(0, rows, std::max<int64_t>(1, kGrainSize / work_per_row), [&](int64_t first, int64_t last) {
-      for (int64_t row = first; row < last; ++row) {
-        add_row(result + row * width, value, column, start[row], start[row + 1], matrix, width);
-      }
-    });
+    for_rows(starts, columns, dense.sizes()[0], width,
+             [&](int64_t row, int64_t first, const int64_t* column, int64_t count) {
+               add_row(result + row * width, value + first, column, count, matrix, width);
+             });
   };
   switch (out.dtype()) {
     case kFloat: return run(TypeTag<float>());
@@ -88,6 +171,58 @@ HWY_ATTR void csr_gemm_impl(const Tensor& out, const Tensor& starts, const Tenso
   }
 }
 
+// result[i] = left . right[columns[i]], four at a time: what is read of `left` is used for each.
+template <typename T>
+HWY_ATTR void dot_places(T* result, const int64_t* columns, int64_t count, const T* left, const T* right,
+                         int64_t width) {
+  const hn::ScalableTag<T> d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  for (int64_t i = 0; i < count; i += 4) {
+    const T* rows[4];
+    for (int64_t j = 0; j < 4; ++j) rows[j] = right + columns[std::min(i + j, count - 1)] * width;
+    auto sum0 = hn::Zero(d);
+    auto sum1 = hn::Zero(d);
+    auto sum2 = hn::Zero(d);
+    auto sum3 = hn::Zero(d);
+    int64_t at = 0;
+    for (; at + lanes <= width; at += lanes) {
+      const auto value = hn::LoadU(d, left + at);
+      sum0 = hn::MulAdd(value, hn::LoadU(d, rows[0] + at), sum0);
+      sum1 = hn::MulAdd(value, hn::LoadU(d, rows[1] + at), sum1);
+      sum2 = hn::MulAdd(value, hn::LoadU(d, rows[2] + at), sum2);
+      sum3 = hn::MulAdd(value, hn::LoadU(d, rows[3] + at), sum3);
+    }
+    if (at < width) {
+      const auto rest = hn::FirstN(d, static_cast<size_t>(width - at));
+      const auto value = hn::MaskedLoad(rest, d, left + at);
+      sum0 = hn::MulAdd(value, hn::MaskedLoad(rest, d, rows[0] + at), sum0);
+      sum1 = hn::MulAdd(value, hn::MaskedLoad(rest, d, rows[1] + at), sum1);
+      sum2 = hn::MulAdd(value, hn::MaskedLoad(rest, d, rows[2] + at), sum2);
+      sum3 = hn::MulAdd(value, hn::MaskedLoad(rest, d, rows[3] + at), sum3);
+    }
+    const T sums[4] = {hn::GetLane(hn::SumOfLanes(d, sum0)), hn::GetLane(hn::SumOfLanes(d, sum1)),
+                       hn::GetLane(hn::SumOfLanes(d, sum2)), hn::GetLane(hn::SumOfLanes(d, sum3))};
+    std::copy_n(sums, std::min<int64_t>(4, count - i), result + i);
+  }
+}
+
+HWY_ATTR void sampled_gemm_impl(const Tensor& out, const Tensor& starts, const Tensor& columns, const Tensor& left,
+                                const Tensor& right) {
+  const int64_t width = left.sizes()[1];
+  const auto run = [&](auto type) {
+    using T = typename decltype(type)::type;
+    T* result = out.data_ptr<T>();
+    const T* a = left.data_ptr<T>();
+    const T* b = right.data_ptr<T>();
+    for_rows(starts, columns, right.sizes()[0], std::max<int64_t>(1, width),
+             [&](int64_t row, int64_t first, const int64_t* column, int64_t count) {
+               dot_places(result + first, column, count, a + row * width, b, width);
+             });
+  };
+  if (out.dtype() == kFloat) run(TypeTag<float>());
+  else run(TypeTag<double>());
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace at::native::cpu
 HWY_AFTER_NAMESPACE();
@@ -96,21 +231,23 @@ HWY_AFTER_NAMESPACE();
 namespace at::native::cpu {
 
 HWY_EXPORT(csr_gemm_impl);
+HWY_EXPORT(sampled_gemm_impl);
+
+void throw_wrong_column(int64_t columns) {
+  throw c10::IndexError(
+      c10::detail::concatenate("an index of a sparse matrix is out of bounds for ", columns, " columns"));
+}
 
 void csr_gemm_kernel(const Tensor& out, const Tensor& starts, const Tensor& columns, const Tensor& values,
                      const Tensor& dense) {
-  const int64_t nnz = columns.numel();
-  const int64_t rows = dense.sizes()[0];
-  const int64_t* start = starts.data_ptr<int64_t>();
-  const int64_t* column = columns.data_ptr<int64_t>();
-  // Whoever made the matrix may not have had its indices checked.
-  bool valid = start[0] == 0 && start[out.sizes()[0]] == nnz;
-  for (int64_t row = 0; row < out.sizes()[0]; ++row) valid = valid && start[row] <= start[row + 1];
-  TORCH_CHECK(valid, "the compressed indices of a sparse matrix must rise from 0 to the number of its values");
-  bool inside = true;
-  for (int64_t i = 0; i < nnz; ++i) inside &= static_cast<uint64_t>(column[i]) < static_cast<uint64_t>(rows);
-  TORCH_CHECK_INDEX(inside, "an index of a sparse matrix is out of bounds for ", rows, " columns");
+  check_row_starts(starts, columns.numel());
   HWY_DYNAMIC_DISPATCH(csr_gemm_impl)(out, starts, columns, values, dense);
+}
+
+void sampled_gemm_kernel(const Tensor& out, const Tensor& starts, const Tensor& columns, const Tensor& left,
+                         const Tensor& right) {
+  check_row_starts(starts, columns.numel());
+  HWY_DYNAMIC_DISPATCH(sampled_gemm_impl)(out, starts, columns, left, right);
 }
 
 }  // namespace at::native::cpu

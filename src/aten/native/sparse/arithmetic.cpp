@@ -22,58 +22,113 @@ void check_same_size(const char* name, const Tensor& self, const Tensor& other) 
               self.sizes(), " != ", other.sizes());
 }
 
-// The keys of both in one order: where in it each one's values are, and how many places there are. Both are read once,
-// as when two sorted lists are merged.
+// Where a tensor has values, on the host: rows of keys that rise. Those of COO are one row of linear places.
+struct Places {
+  Tensor starts;
+  Tensor keys;
+};
+
+Places places_by_rows(const Tensor& self) {
+  if (self.is_sparse()) {
+    const Tensor keys = linear_indices(sparse_indices(self), self.sizes()).cpu().contiguous();
+    const Tensor starts = at::zeros({2}, keys.options());
+    starts.data_ptr<int64_t>()[1] = keys.numel();
+    return {starts, keys};
+  }
+  const Places places{compressed_indices(self).cpu().to(kLong).contiguous(),
+                      sparse_indices(self).cpu().to(kLong).contiguous()};
+  check_row_starts(places.starts, places.keys.numel());
+  return places;
+}
+
+// Both read once, as when sorted lists are merged. For the union: where in it the values of each are. For the
+// intersection: which value of each stands there.
 struct Merged {
   Tensor left;
   Tensor right;
+  Tensor starts;
   int64_t count;
 };
 
-Merged merge(const Tensor& left_keys, const Tensor& right_keys) {
-  const Tensor left = left_keys.cpu().contiguous();
-  const Tensor right = right_keys.cpu().contiguous();
-  const int64_t n = left.numel();
-  const int64_t m = right.numel();
-  Merged merged{at::empty({n}, left.options()), at::empty({m}, left.options()), 0};
-  const int64_t* a = left.data_ptr<int64_t>();
-  const int64_t* b = right.data_ptr<int64_t>();
+Merged merge(const Tensor& self, const Tensor& other, bool intersects) {
+  const Places left = places_by_rows(self);
+  const Places right = places_by_rows(other);
+  const int64_t n = left.keys.numel();
+  const int64_t m = right.keys.numel();
+  Merged merged{at::empty({n}, left.keys.options()), at::empty({m}, left.keys.options()),
+                at::zeros(left.starts.sizes(), left.starts.options()), 0};
+  const int64_t* a = left.keys.data_ptr<int64_t>();
+  const int64_t* b = right.keys.data_ptr<int64_t>();
+  const int64_t* start_a = left.starts.data_ptr<int64_t>();
+  const int64_t* start_b = right.starts.data_ptr<int64_t>();
   int64_t* to_a = merged.left.data_ptr<int64_t>();
   int64_t* to_b = merged.right.data_ptr<int64_t>();
-  for (int64_t i = 0, j = 0; i < n || j < m; ++merged.count) {
-    const bool takes_a = i < n && (j == m || a[i] <= b[j]);
-    const bool takes_b = j < m && (i == n || b[j] <= a[i]);
-    if (takes_a) to_a[i++] = merged.count;
-    if (takes_b) to_b[j++] = merged.count;
+  int64_t* start = merged.starts.data_ptr<int64_t>();
+  int64_t count = 0;
+  for (int64_t row = 0; row < left.starts.numel() - 1; ++row) {
+    int64_t i = start_a[row];
+    int64_t j = start_b[row];
+    const int64_t end_a = start_a[row + 1];
+    const int64_t end_b = start_b[row + 1];
+    while (i < end_a && j < end_b) {  // without branches that depend on keys: no processor foresees those
+      const int64_t takes_a = a[i] <= b[j];
+      const int64_t takes_b = b[j] <= a[i];
+      to_a[intersects ? count : i] = intersects ? i : count;
+      to_b[intersects ? count : j] = intersects ? j : count;
+      count += intersects ? takes_a & takes_b : 1;
+      i += takes_a;
+      j += takes_b;
+    }
+    while (!intersects && i < end_a) to_a[i++] = count++;
+    while (!intersects && j < end_b) to_b[j++] = count++;
+    start[row + 1] = count;
   }
-  merged.left = merged.left.to(left_keys.device());
-  merged.right = merged.right.to(left_keys.device());
+  merged.count = count;
+  if (intersects) {
+    merged.left = merged.left.slice(0, 0, count);
+    merged.right = merged.right.slice(0, 0, count);
+  }
+  const Device device = self.device();
+  merged.left = merged.left.to(device);
+  merged.right = merged.right.to(device);
+  merged.starts = merged.starts.to(device);
   return merged;
 }
 
-Tensor add_coo(const Tensor& self, const Tensor& other, const Scalar& alpha, ScalarType dtype) {
+// A tensor of the layout and size of `like`, with places as they were merged.
+Tensor with_places(const Tensor& like, const Merged& merged, const Tensor& indices, const Tensor& values,
+                   bool is_coalesced) {
+  if (like.is_sparse()) return make_coo(indices, values, like.sizes(), is_coalesced);
+  return make_compressed(like.layout(), merged.starts.to(indices.dtype()), indices, values, like.sizes());
+}
+
+// Both are of one layout.
+Tensor add_places(const Tensor& self, const Tensor& other, const Scalar& alpha, ScalarType dtype) {
   check_same_size("add", self, other);
   const int64_t dims = count_sparse_dims(self);
   TORCH_CHECK(dims == count_sparse_dims(other),
               "add: expected 'self' and 'other' to have same density, but 'self' has ", dims,
               " sparse dimensions while 'other' has ", count_sparse_dims(other), " sparse dimensions");
-  const Tensor left_indices = sparse_indices(self);
-  const Tensor right_indices = sparse_indices(other);
-  const bool is_coalesced = self.impl()->sparse()->is_coalesced && other.impl()->sparse()->is_coalesced;
-  const Merged merged = merge(linear_indices(left_indices, self.sizes()), linear_indices(right_indices, self.sizes()));
-  DimVector sizes(sparse_values(self).sizes());
-  sizes[0] = merged.count;
-  Tensor values = at::zeros(sizes, self.options().dtype(dtype).layout(kStrided));
   const Tensor left = sparse_values(self).to(dtype);
+  if (share_places(self, other)) return with_values(self, at::add(left, sparse_values(other).to(dtype), alpha));
+  const Tensor left_indices = sparse_indices(self);
+  const Tensor right_indices = sparse_indices(other).to(left_indices.dtype());
+  const bool is_coalesced = self.impl()->sparse()->is_coalesced && other.impl()->sparse()->is_coalesced;
+  const Merged merged = merge(self, other, /*intersects=*/false);
+  DimVector sizes(left.sizes());
+  sizes[0] = merged.count;
+  Tensor values = at::zeros(sizes, left.options());
   const Tensor right = scaled(sparse_values(other), alpha, dtype);
   values.index_copy_(0, merged.left, left);
   if (dtype == kBool)
     values.index_put_({merged.right}, at::logical_or(at::index_select(values, 0, merged.right), right));
   else values.index_add_(0, merged.right, right);
-  Tensor indices = at::empty({dims, merged.count}, left_indices.options());
-  indices.index_copy_(1, merged.left, left_indices);
-  indices.index_copy_(1, merged.right, right_indices);
-  return make_coo(indices, values, self.sizes(), is_coalesced);
+  DimVector index_sizes(left_indices.sizes());
+  index_sizes.back() = merged.count;
+  Tensor indices = at::empty(index_sizes, left_indices.options());
+  indices.index_copy_(-1, merged.left, left_indices);
+  indices.index_copy_(-1, merged.right, right_indices);
+  return with_places(self, merged, indices, values, is_coalesced);
 }
 
 // dense + alpha * sparse; written into `out` if it is given, which may be `dense` itself.
@@ -128,8 +183,9 @@ void add_sparse(const Tensor& self, const Tensor& other, const Scalar& alpha, Te
     add_to_strided(scaled(other, alpha, dtype), self, 1, dtype, sum);
     return write_sparse(out, sum);
   }
-  Tensor result = add_coo(as_coo(self), as_coo(other), alpha, dtype);
-  write_sparse(out, as_layout(result, self.layout()));
+  if (self.layout() == other.layout()) return write_sparse(out, add_places(self, other, alpha, dtype));
+  const Tensor sum = add_places(coalesced(as_coo(self)), coalesced(as_coo(other)), alpha, dtype);
+  write_sparse(out, as_layout(sum, self.layout()));
 }
 
 void sub_sparse(const Tensor& self, const Tensor& other, const Scalar& alpha, Tensor& out) {
@@ -157,23 +213,32 @@ std::pair<Tensor, Tensor> find_keys(const Tensor& known, const Tensor& keys) {
   return {places, at::eq(at::index_select(known, 0, places), keys)};
 }
 
-// `right` is coalesced. What stands twice in `left` does so in the product.
-Tensor mul_coo(const Tensor& left, const Tensor& right, ScalarType dtype) {
+// Both are of one layout, `right` is coalesced. What stands twice in `left` does so in the product.
+Tensor mul_places(const Tensor& left, const Tensor& right, ScalarType dtype) {
   check_same_size("mul", left, right);
   TORCH_CHECK(count_sparse_dims(left) == count_sparse_dims(right),
               "mul: expected both tensors to have the same number of sparse dimensions, but got ",
               count_sparse_dims(left), " and ", count_sparse_dims(right));
-  const Tensor keys = linear_indices(sparse_indices(left), left.sizes());
-  const Tensor known = linear_indices(sparse_indices(right), right.sizes());
-  if (known.numel() == 0 || keys.numel() == 0) {
-    return empty_sparse_like(left.sizes(), count_sparse_dims(left), kSparse, left.options().dtype(dtype));
+  const Tensor left_values = sparse_values(left);
+  const Tensor right_values = sparse_values(right);
+  if (share_places(left, right)) return with_values(left, at::mul(left_values, right_values).to(dtype));
+  Merged merged;
+  if (left.impl()->sparse()->is_coalesced) {
+    merged = merge(left, right, /*intersects=*/true);
+  } else {
+    const Tensor keys = linear_indices(sparse_indices(left), left.sizes());
+    const Tensor known = linear_indices(sparse_indices(right), right.sizes());
+    if (known.numel() == 0 || keys.numel() == 0) {
+      return empty_sparse_like(left.sizes(), count_sparse_dims(left), kSparse, left.options().dtype(dtype));
+    }
+    const auto [found, hits] = find_keys(known, keys);
+    merged.left = at::nonzero(hits).select(1, 0);
+    merged.right = at::index_select(found, 0, merged.left);
   }
-  const auto [found, hits] = find_keys(known, keys);
-  const Tensor kept = at::nonzero(hits).select(1, 0);
-  const Tensor values = at::mul(at::index_select(sparse_values(left), 0, kept),
-                                at::index_select(sparse_values(right), 0, at::index_select(found, 0, kept)));
-  return make_coo(at::index_select(sparse_indices(left), 1, kept), values.to(dtype), left.sizes(),
-                  left.impl()->sparse()->is_coalesced);
+  const Tensor values =
+      at::mul(at::index_select(left_values, 0, merged.left), at::index_select(right_values, 0, merged.right));
+  return with_places(left, merged, at::index_select(sparse_indices(left), -1, merged.left), values.to(dtype),
+                     left.impl()->sparse()->is_coalesced);
 }
 
 Tensor mul_strided(const Tensor& sparse, const Tensor& dense, ScalarType dtype) {
@@ -197,11 +262,12 @@ void mul_sparse(const Tensor& self, const Tensor& other, Tensor& out) {
   if (!left_is_sparse) return write_sparse(out, mul_strided(other, self, dtype));
   if (self.dim() == 0 && other.dim() != 0) return write_sparse(out, mul_strided(other, as_strided_tensor(self), dtype));
   if (other.dim() == 0 && self.dim() != 0) return write_sparse(out, mul_strided(self, as_strided_tensor(other), dtype));
+  if (!self.is_sparse() && self.layout() == other.layout()) return write_sparse(out, mul_places(self, other, dtype));
   // The places of the one that is not coalesced stay as they are.
   const Tensor left = as_coo(self);
   const Tensor right = as_coo(other);
   const bool swapped = left.impl()->sparse()->is_coalesced && !right.impl()->sparse()->is_coalesced;
-  const Tensor product = swapped ? mul_coo(right, left, dtype) : mul_coo(left, coalesced(right), dtype);
+  const Tensor product = swapped ? mul_places(right, left, dtype) : mul_places(left, coalesced(right), dtype);
   write_sparse(out, as_layout(product, self.layout()));
 }
 

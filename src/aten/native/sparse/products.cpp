@@ -11,37 +11,15 @@ namespace at::native {
 
 namespace {
 
-// A sparse matrix by rows, as csr_gemm reads it: what stands twice is added there.
-struct Rows {
-  Tensor starts;
-  Tensor columns;
-  Tensor values;
-};
+using Rows = SparseRows;
 
 // Sorts by row and keeps the order within rows; rows are counted, since there are as few as that.
 Rows group_by_row(const Tensor& rows, const Tensor& columns, const Tensor& values, int64_t count) {
-  const int64_t nnz = rows.numel();
-  const Tensor host_rows = rows.cpu().contiguous();
-  const Tensor starts = at::zeros({count + 1}, host_rows.options());
-  const int64_t* row = host_rows.data_ptr<int64_t>();
-  int64_t* start = starts.data_ptr<int64_t>();
-  bool sorted = true;
-  for (int64_t i = 0; i < nnz; ++i) {
-    TORCH_CHECK(row[i] >= 0 && row[i] < count, "index ", row[i], " is out of bounds for a sparse matrix with ", count,
-                " rows");
-    start[row[i] + 1] += 1;
-    sorted = sorted && (i == 0 || row[i - 1] <= row[i]);
-  }
-  for (int64_t i = 0; i < count; ++i) start[i + 1] += start[i];
-  const Device device = rows.device();
-  if (sorted) return {starts.to(device), columns, values};
-  const Tensor order = at::empty({nnz}, host_rows.options());
-  const Tensor next = at::clone(starts);
-  int64_t* place = order.data_ptr<int64_t>();
-  int64_t* free = next.data_ptr<int64_t>();
-  for (int64_t i = 0; i < nnz; ++i) place[free[row[i]]++] = i;
-  const Tensor there = order.to(device);
-  return {starts.to(device), at::index_select(columns, 0, there), at::index_select(values, 0, there)};
+  const KeyGroups groups = group_by_key(rows, count);
+  const Tensor starts = groups.starts.to(rows.device());
+  if (!groups.order.defined()) return {starts, columns, values};
+  const Tensor order = groups.order.to(rows.device());
+  return {starts, at::index_select(columns, 0, order), at::index_select(values, 0, order)};
 }
 
 void check_is_matrix(const Tensor& tensor, const char* function) {
@@ -52,7 +30,7 @@ void check_is_matrix(const Tensor& tensor, const char* function) {
 
 Rows by_rows(const Tensor& self) {
   if (self.is_sparse_csr()) {
-    return {compressed_indices(self).to(kLong), sparse_indices(self).to(kLong), sparse_values(self)};
+    return {compressed_indices(self).to(kLong), sparse_indices(self), sparse_values(self)};
   }
   const Tensor coo = as_coo(self);
   const Tensor indices = sparse_indices(coo);
@@ -93,21 +71,27 @@ Tensor multiply_strided(const Tensor& sparse, const Tensor& dense) {
   return out;
 }
 
-// Every pair of a value of the left matrix and one of the row of the right one that it meets, then what meets is added.
+Rows multiply_rows(const Rows& left, const Rows& right, int64_t columns) {
+  const ScalarType dtype = left.values.dtype();
+  const ScalarType wide = dtype == kBool ? kLong : product_dtype(dtype);
+  const Device device = left.values.device();
+  const auto on_host = [&](const Rows& rows) {
+    return Rows{rows.starts.cpu().contiguous(), rows.columns.cpu().to(kLong).contiguous(),
+                rows.values.cpu().to(wide).contiguous()};
+  };
+  const Rows product = multiply_sparse_rows(on_host(left), on_host(right), columns);
+  return {product.starts.to(device), product.columns.to(device), product.values.to(dtype).to(device)};
+}
+
 Tensor multiply_sparse(const Tensor& self, const Tensor& other) {
-  const Tensor left = coalesced(as_coo(self));
-  const Rows right = by_rows(other);
-  const Tensor places = sparse_indices(left);
-  const Tensor met = at::index_select(at::diff(right.starts), 0, places[1]);
-  const Tensor pair = at::repeat_interleave(met);
-  const Tensor ends = at::cumsum(met, 0);
-  const Tensor first = at::index_select(right.starts, 0, places[1]) - (ends - met);
-  const Tensor partner = at::arange(pair.numel(), pair.options()) + at::index_select(first, 0, pair);
-  const Tensor values =
-      at::mul(at::index_select(sparse_values(left), 0, pair), at::index_select(right.values, 0, partner));
-  const Tensor indices = at::stack({at::index_select(places[0], 0, pair), at::index_select(right.columns, 0, partner)});
-  const Tensor product = make_coo(indices, values, {self.sizes()[0], other.sizes()[1]}, /*is_coalesced=*/false);
-  return as_layout(coalesced(product), self.layout() == other.layout() ? self.layout() : kSparse);
+  const IntArrayRef sizes{self.sizes()[0], other.sizes()[1]};
+  if (self.layout() == kSparseCsc && other.layout() == kSparseCsc) {
+    const Rows product = multiply_rows(by_rows(at::t(other)), by_rows(at::t(self)), self.sizes()[0]);
+    return make_compressed(kSparseCsc, product.starts, product.columns, product.values, sizes);
+  }
+  const Rows product = multiply_rows(by_rows(self), by_rows(other), other.sizes()[1]);
+  const Tensor result = make_compressed(kSparseCsr, product.starts, product.columns, product.values, sizes);
+  return self.is_sparse_csr() && other.is_sparse_csr() ? result : as_coo(result);
 }
 
 }  // namespace
@@ -223,9 +207,24 @@ Tensor sparse_sampled_addmm(const Tensor& self, const Tensor& mat1, const Tensor
                             const Scalar& alpha) {
   TORCH_CHECK(self.is_sparse_csr(), "sampled_addmm: Expected self to have sparse csr layout, but got ", self.layout());
   check_product(mat1, mat2, "sampled_addmm");
-  const Tensor places = sparse_indices(as_coo(self));
-  const Tensor products =
-      at::sum(at::mul(at::index_select(mat1, 0, places[0]), at::index_select(mat2.t(), 0, places[1])), IntArrayRef{1});
+  TORCH_CHECK(!mat1.impl()->sparse() && !mat2.impl()->sparse() && self.device() == mat1.device(),
+              "sampled_addmm: Expected mat1 and mat2 to have strided layout and to be on the device of self");
+  TORCH_CHECK(self.sizes()[0] == mat1.sizes()[0] && self.sizes()[1] == mat2.sizes()[1],
+              "sampled_addmm: self of size ", self.sizes(), " must be as large as the product of mat1 and mat2 (",
+              mat1.sizes()[0], "x", mat2.sizes()[1], ")");
+  Tensor products;
+  if (self.is_cpu() && c10::is_floating_type(mat1.dtype())) {
+    const ScalarType dtype = product_dtype(mat1.dtype());
+    const Rows rows = by_rows(self);
+    products = at::empty({rows.columns.numel()}, mat1.options().dtype(dtype));
+    run_kernel(sampled_gemm_kernels, self.device(), products, rows.starts.contiguous(), rows.columns.contiguous(),
+               mat1.to(dtype).contiguous(), mat2.to(dtype).t().contiguous());
+    products = products.to(mat1.dtype());
+  } else {
+    const Tensor places = sparse_indices(as_coo(self));
+    products = at::sum(at::mul(at::index_select(mat1, 0, places[0]), at::index_select(mat2.t(), 0, places[1])),
+                       IntArrayRef{1});
+  }
   return with_values(self, at::add(at::mul(sparse_values(self), beta), at::mul(products, alpha)));
 }
 

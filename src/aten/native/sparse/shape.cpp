@@ -130,16 +130,16 @@ Tensor index_select_sparse(const Tensor& self, int64_t dim, const Tensor& index)
   TORCH_CHECK(index.dtype() == kLong || index.dtype() == kInt,
               "index_select() argument index must be of type long or int.");
   dim = wrap_dim(dim, self.dim(), /*wrap_scalar=*/false);
-  const Tensor wanted = at::reshape(index, {-1}).to(kLong);
+  // On the host, and counted from the front.
+  const Tensor wanted = at::clone(at::reshape(index, {-1}).cpu().to(kLong)).contiguous();
   const int64_t size = self.sizes()[dim];
   const int64_t count = wanted.numel();
-  if (count > 0) {
-    const int64_t low = at::min(wanted).item<int64_t>();
-    const int64_t high = at::max(wanted).item<int64_t>();
-    TORCH_CHECK_INDEX(low >= -size && high < size, "index_select(): index contains ", low < -size ? low : high,
+  int64_t* want = wanted.data_ptr<int64_t>();
+  for (int64_t i = 0; i < count; ++i) {
+    TORCH_CHECK_INDEX(want[i] >= -size && want[i] < size, "index_select(): index contains ", want[i],
                       " that is out of range for tensor of size ", self.sizes(), " at dimension ", dim);
+    if (want[i] < 0) want[i] += size;
   }
-  const Tensor places = at::where(at::lt(wanted, Scalar(0)), wanted + size, wanted);
   DimVector sizes(self.sizes());
   sizes[dim] = count;
   const int64_t sparse_dims = count_sparse_dims(self);
@@ -147,17 +147,26 @@ Tensor index_select_sparse(const Tensor& self, int64_t dim, const Tensor& index)
   const Tensor values = sparse_values(self);
   const bool is_coalesced = self.impl()->sparse()->is_coalesced;
   if (dim >= sparse_dims) {
+    const Tensor places = wanted.to(self.device());
     return make_coo(indices, at::index_select(values, dim - sparse_dims + 1, places), sizes, is_coalesced);
   }
   // The values in the order of `dim`, and for each wanted index the run of them that it has.
-  const auto [sorted, order] = at::sort(indices[dim], std::optional<bool>(true), 0, /*descending=*/false);
-  const Tensor starts = compress(sorted, size);
-  const Tensor first = at::index_select(starts, 0, places);
-  const Tensor found = at::index_select(starts, 0, places + 1) - first;
-  const Tensor position = at::repeat_interleave(found);
-  const Tensor shift = first - (at::cumsum(found, 0) - found);
-  const Tensor taken = at::index_select(
-      order, 0, at::arange(position.numel(), position.options()) + at::index_select(shift, 0, position));
+  const KeyGroups groups = group_by_key(indices[dim], size);
+  const int64_t* start = groups.starts.data_ptr<int64_t>();
+  const int64_t* order = groups.order.defined() ? groups.order.data_ptr<int64_t>() : nullptr;
+  int64_t found = 0;
+  for (int64_t i = 0; i < count; ++i) found += start[want[i] + 1] - start[want[i]];
+  Tensor taken = at::empty({found}, wanted.options());
+  const Tensor position = at::empty({found}, wanted.options());
+  int64_t* take = taken.data_ptr<int64_t>();
+  int64_t* place = position.data_ptr<int64_t>();
+  for (int64_t i = 0; i < count; ++i) {
+    for (int64_t j = start[want[i]]; j < start[want[i] + 1]; ++j) {
+      *take++ = order == nullptr ? j : order[j];
+      *place++ = i;
+    }
+  }
+  taken = taken.to(self.device());
   Tensor chosen = at::index_select(indices, 1, taken);
   chosen[dim].copy_(position);
   return make_coo(chosen, at::index_select(values, 0, taken), sizes, is_coalesced && dim == 0);
