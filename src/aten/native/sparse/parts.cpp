@@ -421,54 +421,6 @@ Tensor expand_compressed(const Tensor& compressed, int64_t nnz) {
   return at::repeat_interleave(counts, std::optional<int64_t>(nnz));
 }
 
-void check_row_starts(const Tensor& starts, int64_t nnz) {
-  const int64_t rows = starts.numel() - 1;
-  const int64_t* start = starts.data_ptr<int64_t>();
-  bool valid = start[0] == 0 && start[rows] == nnz;
-  for (int64_t row = 0; row < rows; ++row) valid &= start[row] <= start[row + 1];
-  TORCH_CHECK(valid, "the compressed indices of a sparse matrix must rise from 0 to the number of its values");
-}
-
-namespace {
-
-// expand_compressed, into a contiguous tensor.
-void expand_into(const Tensor& out, const Tensor& compressed) {
-  if (!out.is_cpu()) {
-    at::detail::copy_into(out, expand_compressed(compressed, out.numel()));
-    return;
-  }
-  const Tensor starts = compressed.to(kLong).contiguous();
-  check_row_starts(starts, out.numel());
-  const int64_t* start = starts.data_ptr<int64_t>();
-  int64_t* row_of = out.data_ptr<int64_t>();
-  for (int64_t row = 0; row < starts.numel() - 1; ++row) std::fill(row_of + start[row], row_of + start[row + 1], row);
-}
-
-}  // namespace
-
-KeyGroups group_by_key(const Tensor& keys, int64_t count) {
-  const int64_t nnz = keys.numel();
-  const Tensor host_keys = keys.cpu().contiguous();
-  KeyGroups groups{at::zeros({count + 1}, host_keys.options()), Tensor()};
-  const int64_t* key = host_keys.data_ptr<int64_t>();
-  int64_t* start = groups.starts.data_ptr<int64_t>();
-  bool sorted = true;
-  for (int64_t i = 0; i < nnz; ++i) {
-    TORCH_CHECK(key[i] >= 0 && key[i] < count, "index ", key[i], " is out of bounds for a sparse matrix with ", count,
-                " rows");
-    start[key[i] + 1] += 1;
-    sorted = sorted && (i == 0 || key[i - 1] <= key[i]);
-  }
-  for (int64_t i = 0; i < count; ++i) start[i + 1] += start[i];
-  if (sorted) return groups;
-  groups.order = at::empty({nnz}, host_keys.options());
-  const Tensor next = at::clone(groups.starts);
-  int64_t* place = groups.order.data_ptr<int64_t>();
-  int64_t* free = next.data_ptr<int64_t>();
-  for (int64_t i = 0; i < nnz; ++i) place[free[key[i]]++] = i;
-  return groups;
-}
-
 Tensor compress(const Tensor& sorted, int64_t count) {
   return at::searchsorted(sorted.contiguous(), at::arange(count + 1, sorted.options()));
 }
@@ -502,16 +454,6 @@ Tensor coalesced(const Tensor& self) {
 Tensor coalesce(const Tensor& self) {
   coo_parts(self, "coalesce");
   return apart_from(self, coalesced(self));
-}
-
-Tensor as_coo(const Tensor& self) {
-  const SparseParts& parts = parts_of(self, "to_sparse");
-  if (parts.layout == kSparse) return self;
-  const bool by_rows = parts.layout == kSparseCsr;
-  const Tensor indices = at::empty({2, sparse_nnz(self)}, handle(parts.indices).options().dtype(kLong));
-  indices[by_rows ? 1 : 0].copy_(handle(parts.indices));
-  expand_into(indices[by_rows ? 0 : 1], handle(parts.compressed));
-  return make_coo(indices, handle(parts.values), self.sizes(), /*is_coalesced=*/by_rows);
 }
 
 Tensor as_strided_tensor(const Tensor& self) {

@@ -84,7 +84,7 @@ Rows multiply_rows(const Rows& left, const Rows& right, int64_t columns) {
 }
 
 Tensor multiply_sparse(const Tensor& self, const Tensor& other) {
-  const IntArrayRef sizes{self.sizes()[0], other.sizes()[1]};
+  const DimVector sizes{self.sizes()[0], other.sizes()[1]};
   if (self.layout() == kSparseCsc && other.layout() == kSparseCsc) {
     const Rows product = multiply_rows(by_rows(at::t(other)), by_rows(at::t(self)), self.sizes()[0]);
     return make_compressed(kSparseCsc, product.starts, product.columns, product.values, sizes);
