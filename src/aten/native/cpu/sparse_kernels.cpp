@@ -28,7 +28,7 @@ constexpr int64_t kBlock = 1024;
 
 // Columns as int64. Whoever made the matrix may not have had its indices checked.
 template <typename Index>
-HWY_ATTR const int64_t* check_columns(const Index* columns, int64_t count, int64_t bound, int64_t* wide) {
+HWY_NOINLINE const int64_t* check_columns(const Index* columns, int64_t count, int64_t bound, int64_t* wide) {
   using Unsigned = std::make_unsigned_t<Index>;
   const auto last = static_cast<Unsigned>(std::min<int64_t>(bound - 1, std::numeric_limits<Index>::max()));
   Index wrong = 0;
@@ -41,11 +41,12 @@ HWY_ATTR const int64_t* check_columns(const Index* columns, int64_t count, int64
   else return wide;
 }
 
+using RowFunction = void (*)(const void* context, int64_t row, int64_t first, const int64_t* columns, int64_t count);
+
 // function(row, first, columns, count) over each row's elements, longer rows in parts that begin at its first element:
 // what is added of a row does not depend on the other rows. Threads get as many elements each.
-template <typename Function>
-HWY_ATTR void for_rows(const Tensor& starts, const Tensor& columns, int64_t bound, int64_t work_per_element,
-                       Function&& function) {
+HWY_NOINLINE void run_rows(const Tensor& starts, const Tensor& columns, int64_t bound, int64_t work_per_element,
+                           RowFunction function, const void* context) {
   const int64_t rows = starts.numel() - 1;
   const int64_t* start = starts.data_ptr<int64_t>();
   const auto row_at = [&](int64_t place) {
@@ -74,11 +75,22 @@ HWY_ATTR void for_rows(const Tensor& starts, const Tensor& columns, int64_t boun
                                           : check_columns(columns.data_ptr<int64_t>() + i, count, bound, wide);
         }
         const int64_t stop = std::min(start[row + 1], block_last);
-        function(row, i, block + (i - block_first), stop - i);
+        function(context, row, i, block + (i - block_first), stop - i);
         i = stop;
       }
     }
   });
+}
+
+template <typename Function>
+HWY_ATTR void for_rows(const Tensor& starts, const Tensor& columns, int64_t bound, int64_t work_per_element,
+                       const Function& function) {
+  run_rows(
+      starts, columns, bound, work_per_element,
+      [](const void* context, int64_t row, int64_t first, const int64_t* column, int64_t count) {
+        (*static_cast<const Function*>(context))(row, first, column, count);
+      },
+      &function);
 }
 
 // result[0, width) += sum over i of values[i] * dense[columns[i], 0, width)

@@ -96,12 +96,16 @@ class RowPlaces {
   explicit RowPlaces(int64_t columns)
       : seen_((columns + kBlock - 1) / kBlock * kBlock), blocks_((columns / kBlock + kWord) / kWord * kWord) {}
 
-  void add(const Pattern& left, const Pattern& right, int64_t row) {
-    for (int64_t i = left.starts[row]; i < left.starts[row + 1]; ++i) {
+  void add(Pattern left, Pattern right, int64_t row) {
+    uint8_t* seen = seen_.data();  // bytes may be anything's, these pointers are nobody else's
+    uint8_t* blocks = blocks_.data();
+    const int64_t end = left.starts[row + 1];
+    for (int64_t i = left.starts[row]; i < end; ++i) {
       const int64_t stop = right.starts[left.columns[i] + 1];
       for (int64_t j = right.starts[left.columns[i]]; j < stop; ++j) {
-        seen_[right.columns[j]] = 1;
-        blocks_[right.columns[j] / kBlock] = 1;
+        const int64_t column = right.columns[j];
+        seen[column] = 1;
+        blocks[column / kBlock] = 1;
       }
     }
   }
