@@ -134,7 +134,9 @@ def test_products_with_strided_matrices(dtype: torch.dtype, index: torch.dtype, 
     for rows, columns, share in [(40, 30, 0.2), (3, 2600, 0.9), (300, 7, 0.02), (5, 4, 0.0)]:
         whole = _random(rows, columns, share, dtype)
         csr = whole.to_sparse_csr()
-        csr = torch.sparse_csr_tensor(csr.crow_indices().to(index), csr.col_indices().to(index), csr.values(), csr.shape)
+        csr = torch.sparse_csr_tensor(
+            csr.crow_indices().to(index), csr.col_indices().to(index), csr.values(), csr.shape
+        )
         dense = _random(columns, width, 1, dtype)
         expected = (whole.to(torch.complex128) @ dense.to(torch.complex128)).to(dtype)
         assert torch.equal(csr @ dense, expected)
@@ -172,7 +174,9 @@ def test_a_product_with_a_wrong_index_is_refused(index: torch.dtype) -> None:
                 product()
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16, torch.int64, torch.bool, torch.complex128])
+@pytest.mark.parametrize(
+    "dtype", [torch.float32, torch.float64, torch.float16, torch.int64, torch.bool, torch.complex128]
+)
 @pytest.mark.parametrize("layout", [torch.sparse_coo, torch.sparse_csr, torch.sparse_csc])
 def test_products_of_sparse_matrices(dtype: torch.dtype, layout: torch.layout) -> None:
     torch.manual_seed(0)
@@ -220,7 +224,11 @@ def test_sums_and_products_by_places(dtype: torch.dtype, layout: torch.layout) -
         assert torch.equal((a + b.to_sparse(layout=torch.sparse_coo)).to_dense(), left + right)
     if layout != torch.sparse_coo:
         narrow = torch.sparse_compressed_tensor(
-            torch.tensor([0, 1, 2], dtype=torch.int32), torch.tensor([1, 0], dtype=torch.int32), torch.ones(2), (2, 2), layout=layout
+            torch.tensor([0, 1, 2], dtype=torch.int32),
+            torch.tensor([1, 0], dtype=torch.int32),
+            torch.ones(2),
+            (2, 2),
+            layout=layout,
         )
         parts = narrow + narrow.clone()
         assert (parts.crow_indices() if layout == torch.sparse_csr else parts.ccol_indices()).dtype == torch.int32

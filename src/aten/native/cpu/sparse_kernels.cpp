@@ -95,7 +95,7 @@ HWY_ATTR void for_rows(const Tensor& starts, const Tensor& columns, int64_t boun
 
 // result[0, width) += sum over i of values[i] * dense[columns[i], 0, width)
 template <typename T>
-HWY_ATTR void add_row(T* result, const T* values, const int64_t* columns, int64_t count, const T* dense,
+HWY_ATTR void add_row(T* HWY_RESTRICT result, const T* values, const int64_t* columns, int64_t count, const T* dense,
                       int64_t width) {
   if (width == 1) {
     *result += dot_row(values, columns, count, dense);

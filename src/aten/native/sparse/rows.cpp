@@ -96,30 +96,49 @@ class RowPlaces {
   explicit RowPlaces(int64_t columns)
       : seen_((columns + kBlock - 1) / kBlock * kBlock), blocks_((columns / kBlock + kWord) / kWord * kWord) {}
 
-  void add(Pattern left, Pattern right, int64_t row) {
+  // How many the row has that were not there before.
+  HWY_NOINLINE int64_t add(Pattern left, Pattern right, int64_t row) {
     uint8_t* seen = seen_.data();  // bytes may be anything's, these pointers are nobody else's
+    uint8_t* blocks = blocks_.data();
+    const int64_t end = left.starts[row + 1];
+    int64_t count = 0;
+    for (int64_t i = left.starts[row]; i < end; ++i) {
+      const int64_t stop = right.starts[left.columns[i] + 1];
+      for (int64_t j = right.starts[left.columns[i]]; j < stop; ++j) {
+        const int64_t column = right.columns[j];
+        count += 1 - seen[column];
+        seen[column] = 1;
+        blocks[column / kBlock] = 1;
+      }
+    }
+    return count;
+  }
+
+  // What `add` was given before.
+  HWY_NOINLINE void remove(Pattern left, Pattern right, int64_t row) {
+    uint8_t* seen = seen_.data();
     uint8_t* blocks = blocks_.data();
     const int64_t end = left.starts[row + 1];
     for (int64_t i = left.starts[row]; i < end; ++i) {
       const int64_t stop = right.starts[left.columns[i] + 1];
       for (int64_t j = right.starts[left.columns[i]]; j < stop; ++j) {
-        const int64_t column = right.columns[j];
-        seen[column] = 1;
-        blocks[column / kBlock] = 1;
+        seen[right.columns[j]] = 0;
+        blocks[right.columns[j] / kBlock] = 0;
       }
     }
   }
 
-  // How many; none is left.
-  int64_t count() {
-    int64_t sum = 0;
-    take([&](int64_t, uint64_t word) { sum += static_cast<int64_t>(word * 0x0101010101010101u >> 56); });
-    return sum;
-  }
-
   // In order; none is left.
-  void write(int64_t* columns) {
-    take([&](int64_t first, uint64_t word) { columns = write_word(columns, first, word); });
+  HWY_NOINLINE void write(int64_t* columns) {
+    for_words(blocks_.data(), static_cast<int64_t>(blocks_.size()), [&](int64_t first_block, uint64_t block_word) {
+      int64_t marked[kWord];
+      const int64_t* end = write_word(marked, first_block, block_word);
+      for (const int64_t* block = marked; block < end; ++block) {
+        const int64_t first = *block * kBlock;
+        for_words(seen_.data() + first, kBlock,
+                  [&](int64_t at, uint64_t word) { columns = write_word(columns, first + at, word); });
+      }
+    });
   }
 
  private:
@@ -131,19 +150,7 @@ class RowPlaces {
     return places;
   }
 
-  // function(first, word) over the words of marks that are not 0, which become so.
-  template <typename Function>
-  void take(Function&& function) {
-    for_words(blocks_.data(), static_cast<int64_t>(blocks_.size()), [&](int64_t first_block, uint64_t block_word) {
-      int64_t marked[kWord];
-      const int64_t* end = write_word(marked, first_block, block_word);
-      for (const int64_t* block = marked; block < end; ++block) {
-        const int64_t first = *block * kBlock;
-        for_words(seen_.data() + first, kBlock, [&](int64_t at, uint64_t word) { function(first + at, word); });
-      }
-    });
-  }
-
+  // function(at, word) over the words of marks that are not 0, which become so.
   template <typename Function>
   static void for_words(uint8_t* marks, int64_t count, Function&& function) {
     for (int64_t at = 0; at < count; at += kWord) {
@@ -174,8 +181,8 @@ SparseRows multiply_sparse_rows(const SparseRows& left, const SparseRows& right,
   parallel_for(0, rows, grain, [&](int64_t first, int64_t last) {
     RowPlaces places(columns);
     for (int64_t row = first; row < last; ++row) {
-      places.add(a, b, row);
-      start[row + 1] = places.count();
+      start[row + 1] = places.add(a, b, row);
+      places.remove(a, b, row);
     }
   });
   for (int64_t row = 0; row < rows; ++row) start[row + 1] += start[row];
