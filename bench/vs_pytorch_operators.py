@@ -111,6 +111,8 @@ FORWARD = """
     F.embedding_bag(ij,f[:,:32].contiguous(),mode='sum') F.group_norm(x,32)
     zero.pow(y) F.elu(zero) odd.pow(2.7) odd.log1p() odd.sin() vast.log1p() vast.fmod(.7) vast.remainder(.7) vast//.7
     thin.sum(1) thin.mean(1) thin.nansum(1) thin.amax(1) thin.norm(dim=1) x.unsqueeze(1).mean(1) x.unsqueeze(2).sort(2)
+    csr@v csr@x[:,:5] csr+csr csr+csr2 csr@csr2 coo*coo2 coo+coo2 t.sparse.mm(coo,coo2)
+    t.sparse.sampled_addmm(csr,x[:,:64],x[:,:64].t()) coo.index_select(0,j) coo.index_select(1,j) csr.to_sparse()
 """
 
 TRAINED = """
@@ -170,6 +172,16 @@ def _find_floating(expression: str) -> list[str]:
     return [name for name in FLOATING.split() if name in names]
 
 
+def _sparse_tensors(torch: Any) -> dict[str, Any]:
+    """Matrices with a fiftieth of their elements."""
+    names: dict[str, Any] = {}
+    for number in ("", "2"):
+        whole = torch.rand(1024, 1024)
+        whole = torch.where(whole < 0.02, whole, 0.0)
+        names |= {f"csr{number}": whole.to_sparse_csr(), f"coo{number}": whole.to_sparse().coalesce()}
+    return names
+
+
 def _tensors(torch: Any) -> dict[str, Any]:
     torch.manual_seed(0)
     x, y = torch.randn(1024, 1024), torch.randn(1024, 1024)
@@ -227,6 +239,7 @@ def _tensors(torch: Any) -> dict[str, Any]:
         "odd": torch.where(x > 0, x, float("nan")),
         "vast": x * 1e20,
         "thin": torch.randn(3000, 100, 3),
+        **_sparse_tensors(torch),
     }
 
 

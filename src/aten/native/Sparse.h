@@ -65,7 +65,8 @@ struct SparseRows {
   Tensor columns;
   Tensor values;
 };
-// The product of two such matrices on the host: columns in order and once in each row; indices are int64 and contiguous.
+// The product of two such matrices on the host: columns in order and once in each row; indices are int64, all is
+// contiguous.
 SparseRows multiply_sparse_rows(const SparseRows& left, const SparseRows& right, int64_t columns);
 
 // `out`, which may be undefined, becomes `result`: an in-place or out= form of something that takes sparse tensors.

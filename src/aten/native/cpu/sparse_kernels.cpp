@@ -97,10 +97,6 @@ HWY_ATTR void for_rows(const Tensor& starts, const Tensor& columns, int64_t boun
 template <typename T>
 HWY_ATTR void add_row(T* HWY_RESTRICT result, const T* values, const int64_t* columns, int64_t count, const T* dense,
                       int64_t width) {
-  if (width == 1) {
-    *result += dot_row(values, columns, count, dense);
-    return;
-  }
   if constexpr (std::is_floating_point_v<T>) {
     const hn::ScalableTag<T> d;
     const auto lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -156,6 +152,12 @@ HWY_ATTR void csr_gemm_impl(const Tensor& out, const Tensor& starts, const Tenso
     T* result = out.data_ptr<T>();
     const T* value = values.data_ptr<T>();
     const T* matrix = dense.data_ptr<T>();
+    if (width == 1) {
+      return for_rows(starts, columns, dense.sizes()[0], 1,
+                      [=](int64_t row, int64_t first, const int64_t* column, int64_t count) {
+                        result[row] += dot_row(value + first, column, count, matrix);
+                      });
+    }
     for_rows(starts, columns, dense.sizes()[0], width,
              [&](int64_t row, int64_t first, const int64_t* column, int64_t count) {
                add_row(result + row * width, value + first, column, count, matrix, width);

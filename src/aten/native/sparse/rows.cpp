@@ -146,7 +146,9 @@ class RowPlaces {
   static constexpr int64_t kBlock = 16;
 
   static int64_t* write_word(int64_t* places, int64_t first, uint64_t word) {
-    for (; word != 0; word &= word - 1) *places++ = first + static_cast<int64_t>(hwy::Num0BitsBelowLS1Bit_Nonzero64(word)) / 8;
+    for (; word != 0; word &= word - 1) {
+      *places++ = first + static_cast<int64_t>(hwy::Num0BitsBelowLS1Bit_Nonzero64(word)) / 8;
+    }
     return places;
   }
 
