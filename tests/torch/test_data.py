@@ -8,6 +8,7 @@ import os
 import pickle
 import subprocess
 import sys
+import threading
 import time
 from collections import namedtuple
 from pathlib import Path
@@ -319,3 +320,18 @@ def test_what_a_loader_was_made_of_stays() -> None:
     with pytest.raises(ValueError, match="should not be set after DataLoader is initialized"):
         loader.batch_size = 3
     loader.num_workers = 0
+
+
+def test_workers_start_in_the_thread_that_asks_for_batches() -> None:
+    """The thread that pins batches ahead only fetches what comes after the first."""
+    threads = []
+
+    def batches() -> Any:
+        for number in range(3):
+            threads.append(threading.current_thread())
+            yield number
+
+    assert list(data._utils.pin_memory.pin_ahead(batches())) == [0, 1, 2]
+    assert threads[0] is threading.current_thread()
+    assert threads[1] is threads[2]
+    assert threads[1] is not threads[0]

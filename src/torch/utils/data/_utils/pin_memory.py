@@ -20,20 +20,22 @@ def pin_memory(data: Any, device: Any = None) -> Any:
 
 
 def pin_ahead(batches: Iterator[Any]) -> Iterator[Any]:
-    """The batches, pinned. The next one is fetched and pinned by a thread while this one is used."""
+    """The batches, pinned. The next one is fetched and pinned by a thread while this one is used.
+
+    The first one is fetched by the caller's: workers start then, and a fork beside a thread that works is not safe.
+    """
     from concurrent.futures import ThreadPoolExecutor
 
     end = object()
 
-    def pinned() -> Any:
-        batch = next(batches, end)
+    def pinned(batch: Any) -> Any:
         return batch if batch is end else pin_memory(batch)
 
     with ThreadPoolExecutor(1, "pin_memory") as thread:
         try:
-            coming = thread.submit(pinned)
+            coming = thread.submit(pinned, next(batches, end))
             while (batch := coming.result()) is not end:
-                coming = thread.submit(pinned)
+                coming = thread.submit(lambda: pinned(next(batches, end)))
                 yield batch
         finally:
             thread.shutdown()  # the iterator cannot be closed while the thread is in it
