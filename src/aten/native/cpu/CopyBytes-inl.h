@@ -24,7 +24,9 @@ template <typename D>
 HWY_INLINE void copy_vectors(D d, uint8_t* out, const uint8_t* in, int64_t bytes) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   for (int64_t done = 0; done + lanes < bytes; done += lanes) {
+#if defined(__GNUC__)
     asm("" : "+r"(done));  // else a compiler that sees the sizes makes a string instruction of it, which starts slowly
+#endif
     hn::StoreU(hn::LoadU(d, in + done), d, out + done);
   }
   hn::StoreU(hn::LoadU(d, in + bytes - lanes), d, out + bytes - lanes);

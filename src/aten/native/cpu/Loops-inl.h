@@ -39,7 +39,9 @@ namespace HWY_NAMESPACE {
 
 // The index. Loops that read by it are not made to gathers, which take longer than single loads on most processors.
 HWY_INLINE int64_t one_index(int64_t index) {
+#if defined(__GNUC__)
   asm("" : "+r"(index));
+#endif
   return index;
 }
 
