@@ -8,5 +8,5 @@ The order of work is parse -> model -> api -> emit -> write if changed:
 * `emit_*` fill the templates of `templates/`;
 * `output` writes a file only when its text changed.
 
-Run at build time by CMake as `python -m torchgen`; needs Python 3.9 and PyYAML, nothing else.
+Run by CMake, while it configures, as `python -m torchgen`; needs Python 3.9 and PyYAML, nothing else.
 """

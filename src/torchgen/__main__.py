@@ -41,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--output-dir", type=Path, help="where the files go; required unless --reference is given")
     parser.add_argument("--only", choices=tuple(EMITTERS), help="write the files of one library only")
     parser.add_argument(
-        "--list-outputs", action="store_true", help="print the paths, separated by `;`, and write nothing"
+        "--print-outputs", action="store_true", help="print the paths of all outputs, separated by `;`"
     )
     parser.add_argument(
         "--reference", type=Path, metavar="FILE", help="write the operator reference to FILE, nothing else"
@@ -60,11 +60,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except DeclarationError as error:
         print(error, file=sys.stderr)
         return 1
-    if options.list_outputs:
-        print(";".join(str(folder / output.path) for output in outputs))
-        return 0
     written = sum(write(output, folder) for output in outputs)
-    print(f"torchgen: {written} of {len(outputs)} files written")
+    if options.print_outputs:
+        print(";".join(str(folder / output.path) for output in outputs))
+    else:
+        print(f"torchgen: {written} of {len(outputs)} files written")
     return 0
 
 

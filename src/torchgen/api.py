@@ -107,18 +107,21 @@ def default_value(argument: Argument) -> str | None:
 def cpp_arguments(schema: FunctionSchema, public: bool) -> tuple[CppArgument, ...]:
     """The parameters of a schema in its order, with the four arguments of a factory folded into `options`."""
     result = []
-    pending = list(schema.arguments)
-    while pending:
-        head = tuple(pending[: len(_OPTIONS)])
-        if tuple(f"{argument.type} {argument.name}" for argument in head) == _OPTIONS:
+    words = tuple(f"{argument.type} {argument.name}" for argument in schema.arguments)
+    position = 0
+    while position < len(words):
+        end = position + len(_OPTIONS)
+        if words[position:end] == _OPTIONS:
+            head = schema.arguments[position:end]
             dtype = default_value(head[0])
             default = "{}" if dtype == "::std::nullopt" else dtype
             result.append(CppArgument("const TensorOptions&", "options", default, head))
-            pending = pending[len(_OPTIONS) :]
+            position = end
         else:
-            argument = pending.pop(0)
+            argument = schema.arguments[position]
             kind = argument_type(argument, public)
             result.append(CppArgument(kind, argument.name, default_value(argument), (argument,)))
+            position += 1
     return tuple(result)
 
 

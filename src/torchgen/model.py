@@ -13,6 +13,7 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass, replace
 from enum import Enum
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -247,7 +248,7 @@ class NativeFunction:
         """The schema's name and the aliases."""
         return (self.schema.name, *self.aliases)
 
-    @property
+    @cached_property
     def faces(self) -> tuple[Face, ...]:
         """Every function that users can call and that ends in this one, in a steady order, itself first."""
         faces = []
@@ -317,7 +318,7 @@ class Face:
         """An in-place face, or a function declared in place, such as `fill_`."""
         return self.kind is FaceKind.INPLACE or (self.kind is FaceKind.SELF and self.native.schema.is_inplace)
 
-    @property
+    @cached_property
     def schema(self) -> FunctionSchema:
         """The face's own schema, e.g. `add_.Scalar(Tensor(a!) self, Scalar other, *, Scalar alpha=1) -> Tensor(a!)`."""
         schema = self.native.schema
@@ -430,6 +431,6 @@ class Declarations:
     docstrings: tuple[Docstring, ...] = ()
     element_types: tuple[ElementType, ...] = ()
 
-    @property
+    @cached_property
     def faces(self) -> tuple[Face, ...]:
         return tuple(face for function in self.functions for face in function.faces)

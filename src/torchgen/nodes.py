@@ -32,6 +32,9 @@ _PROPERTIES = {
     "device()": "Device",
     "layout()": "Layout",
 }
+_PROPERTY = re.compile(
+    rf"(?<![\w.:>])([A-Za-z_]\w*)\.({'|'.join(map(re.escape, _PROPERTIES))})|\bsizes_of\((\w+)\)"
+)
 _VECTORS = ("sizes()", "strides()")
 _LIST_SIZES = "::std::vector<::std::vector<int64_t>>"
 
@@ -142,16 +145,15 @@ def _result_names(info: DifferentiabilityInfo) -> tuple[str, ...]:
 def _replace_properties(expression: str, arguments: set[str]) -> tuple[str, list[tuple[str, str]]]:
     """`grad.expand(self.sizes())` becomes `grad.expand(self_sizes)` and [("self", "sizes()")]."""
     found: list[tuple[str, str]] = []
-    for argument in sorted(arguments):
-        for what in _PROPERTIES:
-            pattern = rf"(?<![\w.:>]){argument}\.{re.escape(what)}"
-            expression, count = re.subn(pattern, f"{argument}_{what[:-2]}", expression)
-            if count:
-                found.append((argument, what))
-        expression, count = re.subn(rf"\bsizes_of\({argument}\)", f"{argument}_sizes", expression)
-        if count:
-            found.append((argument, "sizes_of"))
-    return expression, found
+
+    def replace(match: re.Match[str]) -> str:
+        argument, what = match[1] or match[3], match[2] or "sizes_of"
+        if argument not in arguments:
+            return match[0]
+        found.append((argument, what))
+        return f"{argument}_{'sizes' if what == 'sizes_of' else what[:-2]}"
+
+    return _PROPERTY.sub(replace, expression), found
 
 
 def _saved(

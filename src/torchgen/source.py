@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # libyaml's where PyYAML was built with it: ten times as fast
+
+
 @dataclass(frozen=True)
 class Entry:
     """One mapping of the list. A value is text, or a tuple of texts for a YAML list."""
@@ -63,7 +66,7 @@ class Entry:
 def read_entries(path: Path, name: str) -> list[Entry]:
     """The entries of the file at `path`, which errors call `name`. Raises DeclarationError."""
     try:
-        root = yaml.compose(path.read_text(encoding="utf-8"), Loader=yaml.SafeLoader)
+        root = yaml.compose(path.read_text(encoding="utf-8"), Loader=LOADER)
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         raise DeclarationError(Location(name, line), f"not YAML: {error.problem}") from error
