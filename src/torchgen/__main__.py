@@ -40,9 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--output-dir", type=Path, help="where the files go; required unless --reference is given")
     parser.add_argument("--only", choices=tuple(EMITTERS), help="write the files of one library only")
-    parser.add_argument(
-        "--print-outputs", action="store_true", help="print the paths of all outputs, separated by `;`"
-    )
+    parser.add_argument("--print-outputs", action="store_true", help="print the paths of all outputs, separated by `;`")
     parser.add_argument(
         "--reference", type=Path, metavar="FILE", help="write the operator reference to FILE, nothing else"
     )

@@ -32,9 +32,7 @@ _PROPERTIES = {
     "device()": "Device",
     "layout()": "Layout",
 }
-_PROPERTY = re.compile(
-    rf"(?<![\w.:>])([A-Za-z_]\w*)\.({'|'.join(map(re.escape, _PROPERTIES))})|\bsizes_of\((\w+)\)"
-)
+_PROPERTY = re.compile(rf"(?<![\w.:>])([A-Za-z_]\w*)\.({'|'.join(map(re.escape, _PROPERTIES))})|\bsizes_of\((\w+)\)")
 _VECTORS = ("sizes()", "strides()")
 _LIST_SIZES = "::std::vector<::std::vector<int64_t>>"
 
