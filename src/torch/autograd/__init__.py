@@ -171,6 +171,10 @@ def _batch_of_gradients(
     if len(sizes) != 1:
         raise ValueError(f"is_grads_batched=True wants gradients of one batch size, got {sorted(sizes)}")
     (size,) = sizes
+    if not create_graph and size > 1:
+        from torch._functorch._gradients import take_pass
+
+        return take_pass(outputs, gradients, keep, inputs, allow_unused, size)
     rows = zip(*((None,) * size if gradient is None else gradient.unbind(0) for gradient in gradients), strict=True)
     found = []
     for number, row in enumerate(rows, 1):

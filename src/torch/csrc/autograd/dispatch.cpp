@@ -6,14 +6,14 @@
 namespace torch::autograd::dispatch {
 
 namespace detail {
-std::atomic<bool> in_use{false};
+std::atomic<int64_t> users{0};
 }
 
 namespace {
 std::atomic<Handler> handler{nullptr};
 }
 
-void set_in_use() { detail::in_use.store(true, std::memory_order_relaxed); }
+void count_user(int change) { detail::users.fetch_add(change, std::memory_order_relaxed); }
 void set_handler(Handler wanted) { handler.store(wanted); }
 
 bool ask(const char* name, std::initializer_list<Argument> arguments, std::initializer_list<Result> results) {

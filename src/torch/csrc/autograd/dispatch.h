@@ -1,8 +1,8 @@
 #pragma once
 // `__torch_dispatch__`: below autograd, a mode or the class of an argument may answer for an operator.
 //
-// Every function of namespace at asks in_use() between its gradient and its native function: one load, until a program
-// makes the first mode or the first tensor of such a class. Then its arguments are described by pointers and handed to
+// Every function of namespace at asks in_use() between its gradient and its native function: one load, unless a mode is
+// entered or a tensor of such a class is alive. Then its arguments are described by pointers and handed to
 // Python (utils/python_dispatch.cpp), which says whether somebody has answered.
 //
 // A wrapper is a tensor without memory of its own, whose class answers for it. Its TensorImpl has SparseParts of the
@@ -87,11 +87,12 @@ using Arguments = at::ArrayRef<Argument>;
 using Results = at::ArrayRef<Result>;
 
 namespace detail {
-TORCH_API extern std::atomic<bool> in_use;
+TORCH_API extern std::atomic<int64_t> users;
 }
-// Whether somebody may answer: from the first mode or tensor of a class that answers on, for good.
-inline bool in_use() { return detail::in_use.load(std::memory_order_relaxed); }
-TORCH_API void set_in_use();
+// Whether somebody may answer: while there are modes, or tensors of a class that answers.
+inline bool in_use() { return detail::users.load(std::memory_order_relaxed) != 0; }
+// A mode or such a tensor comes (1) or goes (-1).
+TORCH_API void count_user(int change);
 
 // Asks for `name` ("add.Tensor"): whether somebody has answered, in `results`.
 TORCH_API bool ask(const char* name, std::initializer_list<Argument> arguments, std::initializer_list<Result> results);

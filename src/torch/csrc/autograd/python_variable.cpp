@@ -113,6 +113,7 @@ void tensor_dealloc(PyObject* self) {
     if (impl->pyobj() == self) impl->set_pyobj(nullptr, false);
   }
   object->tensor.~Tensor();
+  if (object->dispatches) autograd::dispatch::count_user(-1);
   type->tp_free(self);
   if (PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE)) Py_DECREF(type);
 }
@@ -168,10 +169,11 @@ PyTypeObject TensorBaseType = make_base_type();
 PyObject* wrap_as(PyTypeObject* type, at::Tensor tensor) {
   PyObject* self = type->tp_alloc(type, 0);
   if (!self) throw PythonError();
-  if (type != tensor_class && class_dispatches(type)) autograd::dispatch::set_in_use();
   TensorObject* object = as_object(self);
   new (&object->tensor) at::Tensor(std::move(tensor));
   object->is_borrowed = false;
+  object->dispatches = type != tensor_class && class_dispatches(type);
+  if (object->dispatches) autograd::dispatch::count_user(1);
   object->tensor.impl()->set_pyobj(self, false);
   return self;
 }

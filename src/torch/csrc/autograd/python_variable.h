@@ -18,6 +18,7 @@ struct TensorObject {
   PyObject_HEAD
   at::Tensor tensor;
   bool is_borrowed;  // `tensor` is not counted: the TensorImpl owns this object
+  bool dispatches;   // its class answers for operators: a user of dispatch as long as it lives
   PyObject* dict;
   PyObject* weak_references;
 };

@@ -238,11 +238,15 @@ PyObject* disabled_implementation(PyObject*, PyObject* arguments) {
 PyObject* push_mode(PyObject*, PyObject* mode) {
   Py_INCREF(mode);
   modes.push(mode);
-  autograd::dispatch::set_in_use();
+  autograd::dispatch::count_user(1);
   return new_none();
 }
 PyObject* pop_mode(PyObject*, PyObject*) {
-  return guarded([] { return modes.pop(); });
+  return guarded([] {
+    PyObject* mode = modes.pop();
+    autograd::dispatch::count_user(-1);
+    return mode;
+  });
 }
 PyObject* count_modes(PyObject*, PyObject*) { return PyLong_FromSize_t(modes.size()); }
 PyObject* get_mode(PyObject*, PyObject* position) {
