@@ -133,7 +133,7 @@ def grad(
 
     An input that the outputs do not depend on is an error, unless `allow_unused` (its gradient is None) or
     `materialize_grads` (zeros). With `is_grads_batched` the gradients handed in have a first dimension more, and
-    so have the results: one backward runs for each.
+    so have the results.
     """
     import torch
 
@@ -161,20 +161,28 @@ def grad(
     return tuple(answer)  # type: ignore[arg-type]  # only who allows unused inputs gets None
 
 
+_FEW_ROWS = 8  # which the engine goes through as quickly one by one
+
+
 def _batch_of_gradients(
     outputs: Any, gradients: tuple[Any, ...], keep: bool, create_graph: bool, inputs: Any, allow_unused: bool
 ) -> tuple[Tensor | None, ...]:
-    """One backward for each gradient of a batch, the results stacked."""
+    """The results of one backward for each gradient of a batch, stacked; of many by one pass."""
     import torch
 
     sizes = {gradient.shape[0] for gradient in gradients if gradient is not None}
     if len(sizes) != 1:
         raise ValueError(f"is_grads_batched=True wants gradients of one batch size, got {sorted(sizes)}")
     (size,) = sizes
-    if not create_graph and size > 1:
+    if size > _FEW_ROWS and not _C._len_torch_dispatch_stack():
         from torch._functorch._gradients import take_pass
 
-        return take_pass(outputs, gradients, keep, inputs, allow_unused, size)
+        most = tuple(None if gradient is None else gradient[:-1] for gradient in gradients)
+        found = take_pass(outputs, most, create_graph, inputs, allow_unused, size - 1)
+        if found is not None:  # the last row takes the graph with it, if it may
+            last = tuple(None if gradient is None else gradient[-1] for gradient in gradients)
+            pairs = zip(found, _callbacks.run(outputs, last, keep, create_graph, inputs, allow_unused, False), strict=True)
+            return tuple(None if row is None else torch.cat((rows, row[None])) for rows, row in pairs)
     rows = zip(*((None,) * size if gradient is None else gradient.unbind(0) for gradient in gradients), strict=True)
     found = []
     for number, row in enumerate(rows, 1):

@@ -43,14 +43,14 @@ Tensor embedding_bag_backward(const Tensor& grad, IntArrayRef weight_sizes, cons
   const auto mode = static_cast<BagMode>(number);
   if (mode == BagMode::max) {
     const Tensor counted = grad.masked_fill(sizes.eq(0).unsqueeze(1), 0);
-    return at::zeros(weight_sizes, grad.options()).scatter_add(0, rows.to(at::kLong), counted);
+    return zeros_beside(grad, weight_sizes).scatter_add(0, rows.to(at::kLong), counted);
   }
   const bool is_recorded =
       is_differentiated(grad) || (per_sample_weights.defined() && is_differentiated(per_sample_weights));
   if (!is_recorded && !sparse && !scale_grad_by_freq && at::native::has_bag_kernels(grad, per_sample_weights)) {
     const Tensor places = indices.to(at::kLong).contiguous();
     const auto bags = at::native::bags_of(places, offsets, include_last_offset, padding_idx);
-    Tensor result = at::zeros(weight_sizes, grad.options());
+    Tensor result = zeros_beside(grad, weight_sizes);
     at::native::cpu::add_bags_gradient(result, grad.contiguous(), bags,
                                        per_sample_weights.defined() ? per_sample_weights.contiguous() : Tensor(),
                                        mode == BagMode::mean);
@@ -61,7 +61,7 @@ Tensor embedding_bag_backward(const Tensor& grad, IntArrayRef weight_sizes, cons
                                     per_sample_weights);
   if (sparse) return embedding_sparse_backward(values, indices, weight_sizes, padding_idx);
   if (padding_idx >= 0) values = values.masked_fill(indices.eq(padding_idx).unsqueeze(1), 0);
-  return at::zeros(weight_sizes, grad.options()).index_add(0, indices, values);
+  return zeros_beside(grad, weight_sizes).index_add(0, indices, values);
 }
 
 Tensor embedding_bag_factors_backward(const Tensor& grad, const Tensor& weight, const Tensor& indices,

@@ -349,7 +349,7 @@ Tensor fft_r2c_backward(const Tensor& grad, IntArrayRef sizes, IntArrayRef dim, 
   if (onesided && grad.sizes()[dim.back()] < sizes[dim.back()]) {
     std::vector<int64_t> rest = grad.sizes().vec();
     rest[dim.back()] = sizes[dim.back()] - grad.sizes()[dim.back()];
-    whole = at::cat({grad, at::zeros(rest, grad.options())}, dim.back());
+    whole = at::cat({grad, zeros_beside(grad, rest)}, dim.back());
   }
   return at::real(at::_fft_c2c(whole, dim, normalization, /*forward=*/false));
 }
@@ -368,7 +368,7 @@ Tensor fft_c2r_backward(const Tensor& grad, IntArrayRef sizes, IntArrayRef dim, 
   if (half == sizes[last]) return result;
   std::vector<int64_t> rest = result.sizes().vec();
   rest[last] = sizes[last] - half;
-  return at::cat({result, at::zeros(rest, result.options())}, last);
+  return at::cat({result, zeros_beside(result, rest)}, last);
 }
 
 }  // namespace torch::autograd

@@ -6,6 +6,7 @@
 #include <aten/native/Views.h>
 #include <aten/native/cpu/FusedForward.h>
 #include <aten/native/cpu/FusedKernels.h>
+#include <torch/csrc/autograd/dispatch.h>
 
 #include <algorithm>
 #include <cmath>
@@ -94,6 +95,13 @@ Tensor sgn_backward(const Tensor& grad, const Tensor& self, const Tensor& result
   return ((grad - result * at::real(result.conj() * grad)) / self.abs()).masked_fill(self == 0, 0);
 }
 
+Tensor zeros_beside(const Tensor& grad, IntArrayRef sizes) {
+  if (C10_UNLIKELY(dispatch::is_wrapper(grad)) && grad.numel() > 0) {
+    return at::zeros_like(grad.reshape({-1}).select(0, 0).expand(sizes));
+  }
+  return at::zeros(sizes, grad.options());
+}
+
 Tensor pairwise_backward(const Tensor& grad, const Tensor& lost, const Tensor& tied) {
   return at::where(tied, grad / 2, grad).masked_fill(lost, 0);
 }
@@ -103,7 +111,7 @@ namespace {
 // Whether the CPU may zero a gradient where `self` is out of bounds in one pass: nobody asks for the gradient of that.
 bool is_zeroed_at_once(const Tensor& grad, const Tensor& self) {
   return grad.is_cpu() && self.is_cpu() && self.is_floating_point() && grad.dtype() == self.dtype() &&
-         !at::native::is_differentiated(grad);
+         !at::native::is_differentiated(grad) && !at::native::is_dispatched();
 }
 
 Tensor zero_outside(const Tensor& grad, const Tensor& self, const Scalar& low, const Scalar& high, bool open) {
@@ -140,8 +148,7 @@ Tensor logit_backward(const Tensor& grad, const Tensor& self, const std::optiona
   const double low = eps.value_or(0);
   const double outside = eps ? 0 : std::numeric_limits<double>::quiet_NaN();
   const bool is_plain = self.dtype() == at::kFloat || self.dtype() == at::kDouble;
-  const bool is_last = !c10::GradMode::is_enabled() && !at::native::is_dispatched();
-  if (is_plain && is_last && is_zeroed_at_once(grad, self)) {
+  if (is_plain && !c10::GradMode::is_enabled() && is_zeroed_at_once(grad, self)) {
     const Tensor out = at::empty(self.sizes(), self.options());
     at::native::cpu::logit_slopes(out, grad.contiguous(), self.contiguous(), low, 1 - low, outside);
     return out;
@@ -298,7 +305,7 @@ Tensor evenly_distribute_backward(const Tensor& grad, const Tensor& self, const 
 Tensor value_selecting_backward(const Tensor& grad, IntArrayRef sizes, int64_t dim, const Tensor& indices,
                                 bool keepdim) {
   if (sizes.empty()) return grad.reshape({});
-  Tensor result = at::zeros(sizes, grad.options());
+  Tensor result = zeros_beside(grad, sizes);
   if (keepdim) return result.scatter_(dim, indices, grad);
   return result.scatter_(dim, indices.unsqueeze(dim), grad.unsqueeze(dim));
 }
@@ -365,7 +372,7 @@ Tensor as_strided_backward(const Tensor& grad, IntArrayRef self_sizes, IntArrayR
   const int64_t extent = std::max(offset + storage_extent(size, stride),
                                   self_offset + storage_extent(self_sizes, self_strides)) -
                          first;
-  Tensor flat = at::zeros({extent}, grad.options());
+  Tensor flat = zeros_beside(grad, {extent});
   const auto positions = [&](IntArrayRef sizes, IntArrayRef strides, int64_t from) {
     return at::arange(extent, grad.options().dtype(at::kLong))
         .as_strided(sizes, strides, from - first)
@@ -379,7 +386,7 @@ Tensor as_strided_backward(const Tensor& grad, IntArrayRef self_sizes, IntArrayR
   // An element that the input shows several times shares what its memory received.
   if (may_overlap(self_sizes, self_strides)) {
     const Tensor places = positions(self_sizes, self_strides, self_offset);
-    Tensor count = at::zeros({extent}, grad.options());
+    Tensor count = zeros_beside(grad, {extent});
     count.index_add_(0, places, at::ones({places.numel()}, grad.options()));
     flat = flat / count;
   }
@@ -394,27 +401,27 @@ Tensor permute_backward(const Tensor& grad, IntArrayRef dims) {
 }
 
 Tensor select_backward(const Tensor& grad, IntArrayRef sizes, int64_t dim, int64_t index) {
-  Tensor result = at::zeros(sizes, grad.options());
+  Tensor result = zeros_beside(grad, sizes);
   result.select(dim, index).copy_(grad);
   return result;
 }
 
 Tensor slice_backward(const Tensor& grad, IntArrayRef sizes, int64_t dim, std::optional<int64_t> start,
                       std::optional<int64_t> end, int64_t step) {
-  Tensor result = at::zeros(sizes, grad.options());
+  Tensor result = zeros_beside(grad, sizes);
   result.slice(dim, start, end, step).copy_(grad);
   return result;
 }
 
 Tensor diagonal_backward(const Tensor& grad, IntArrayRef sizes, int64_t offset, int64_t dim1, int64_t dim2) {
-  Tensor result = at::zeros(sizes, grad.options());
+  Tensor result = zeros_beside(grad, sizes);
   result.diagonal(offset, dim1, dim2).copy_(grad);
   return result;
 }
 
 Tensor unfold_backward(const Tensor& grad, IntArrayRef sizes, int64_t dimension, int64_t size, int64_t step) {
   // grad: the input's shape with windows in `dimension`, and their elements in a last one.
-  Tensor result = at::zeros(sizes, grad.options());
+  Tensor result = zeros_beside(grad, sizes);
   if (sizes.empty()) return grad.reshape({});
   const int64_t dim = wrap(dimension, sizes.size());
   const at::TensorOptions integers = grad.options().dtype(at::kLong);
@@ -514,7 +521,7 @@ void move_into(std::vector<Tensor>& grad_inputs, size_t first, std::vector<Tenso
 // ------------------------------------------------------------------------------------------------ indexing
 
 Tensor index_backward(const Tensor& grad, IntArrayRef sizes, TensorList indices) {
-  return at::zeros(sizes, grad.options()).index_put_(indices, grad, true);
+  return zeros_beside(grad, sizes).index_put_(indices, grad, true);
 }
 
 Tensor index_put_self_backward(const Tensor& grad, TensorList indices, bool accumulate) {
@@ -524,19 +531,19 @@ Tensor index_put_self_backward(const Tensor& grad, TensorList indices, bool accu
 
 Tensor index_select_backward(const Tensor& grad, IntArrayRef sizes, int64_t dim, const Tensor& index) {
   if (sizes.empty()) return grad.reshape({-1}).sum();
-  return at::zeros(sizes, grad.options()).index_add_(dim, index, grad);
+  return zeros_beside(grad, sizes).index_add_(dim, index, grad);
 }
 
 Tensor gather_backward(const Tensor& grad, IntArrayRef sizes, int64_t dim, const Tensor& index) {
-  if (index.numel() == 0) return at::zeros(sizes, grad.options());  // which may be of any dtype
-  return at::zeros(sizes, grad.options()).scatter_add_(dim, index, grad);
+  if (index.numel() == 0) return zeros_beside(grad, sizes);  // which may be of any dtype
+  return zeros_beside(grad, sizes).scatter_add_(dim, index, grad);
 }
 
 Tensor scatter_source_backward(const Tensor& grad, IntArrayRef source_sizes, int64_t dim,
                                const Tensor& index) {
   Tensor used = grad.gather(dim, index);
   if (used.sizes() == source_sizes) return used;
-  Tensor result = at::zeros(source_sizes, grad.options());
+  Tensor result = zeros_beside(grad, source_sizes);
   Tensor part = result;
   for (int64_t each = 0; each < used.dim(); ++each) part = part.narrow(each, 0, used.size(each));
   part.copy_(used);
@@ -594,7 +601,7 @@ namespace {
 
 // Whether the CPU computes the gradient of a loss in one pass: nobody asks for the gradient of that.
 bool is_computed_at_once(const Tensor& self, const Tensor& target) {
-  return !c10::GradMode::is_enabled() && self.is_cpu() && target.is_cpu();
+  return !c10::GradMode::is_enabled() && self.is_cpu() && target.is_cpu() && !at::native::is_dispatched();
 }
 
 int64_t number_of_losses(const Tensor& self, const Tensor& target) {

@@ -19,6 +19,8 @@ using at::Tensor;
 using at::TensorList;
 using OptionalIntVector = std::optional<std::vector<int64_t>>;
 
+// Zeros that a gradient is written into: where its class answers for operators (dispatch.h), of that class, too.
+Tensor zeros_beside(const Tensor& grad, IntArrayRef sizes);
 // grad * value, without an operation for one.
 Tensor maybe_multiply(const Tensor& grad, const Scalar& value);
 Tensor to_copy_backward(const Tensor& grad, const at::TensorOptions& options);

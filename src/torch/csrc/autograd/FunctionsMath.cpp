@@ -79,7 +79,7 @@ Tensor logcumsumexp_backward(const Tensor& grad, const Tensor& self, const Tenso
 
 Tensor cumulative_extreme_backward(const Tensor& grad, IntArrayRef sizes, const Tensor& indices, int64_t dim) {
   if (sizes.empty() || grad.numel() == 0) return grad;
-  return at::scatter_add(at::zeros(sizes, grad.options()), dim, indices, grad);
+  return at::scatter_add(zeros_beside(grad, sizes), dim, indices, grad);
 }
 
 namespace {

@@ -104,7 +104,7 @@ Tensor max_pool_backward(const Tensor& grad, const Tensor& indices, IntArrayRef 
   for (int64_t dim = leading; dim < leading + dims; ++dim) flat.back() *= sizes[dim];
   const int64_t across = channels_last ? 1 : leading;
   if (channels_last) std::swap(flat[1], flat[2]);
-  const Tensor sums = at::zeros(flat, grad.options()).scatter_add_(across, planes(indices), planes(grad));
+  const Tensor sums = zeros_beside(grad, flat).scatter_add_(across, planes(indices), planes(grad));
   return (channels_last ? sums.transpose(1, 2) : sums).view(sizes);
 }
 
