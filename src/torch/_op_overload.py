@@ -59,17 +59,23 @@ class OpOverload:
 
     def split_values(self, values: Sequence[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The arguments and keywords of a call whose values stand in the schema's order, without what are defaults."""
-        arguments = self._schema.arguments
-        count = sum(not argument.kwarg_only for argument in arguments)
-        pairs = zip(values, arguments, strict=True)
-        values = [
-            value * item.N if item.N and isinstance(value, list) and len(value) == 1 else value for value, item in pairs
-        ]
-        positional = values[:count]
+        arguments, count, lists = self._layout
+        given = list(values)
+        for place, length in lists:
+            if isinstance(given[place], list) and len(given[place]) == 1:
+                given[place] = given[place] * length
+        positional = given[:count]
         while positional and _is_default(positional[-1], arguments[len(positional) - 1]):
             positional.pop()
-        named = zip(arguments[count:], values[count:], strict=True)
+        named = zip(arguments[count:], given[count:], strict=True)
         return tuple(positional), {item.name: value for item, value in named if not _is_default(value, item)}
+
+    @cached_property
+    def _layout(self) -> tuple[Sequence[Any], int, Sequence[tuple[int, int]]]:
+        """The arguments, how many are positional, and the lists that one number stands for, with their sizes."""
+        arguments = self._schema.arguments
+        count = sum(not argument.kwarg_only for argument in arguments)
+        return arguments, count, [(place, item.N) for place, item in enumerate(arguments) if item.N]
 
 
 def _is_default(value: Any, argument: Any) -> bool:

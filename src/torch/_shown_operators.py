@@ -39,9 +39,11 @@ def takes_number(operator: Any, values: tuple[Any, ...]) -> bool:
     """Whether a call of `NAME.Tensor`, whose last tensor is a number, is one of `NAME.Scalar` in PyTorch."""
     if operator._overloadname != "Tensor" or operator.overloadpacket.__name__.removesuffix("_") in _NUMBERS_AS_TENSORS:
         return False
-    kinds = [argument.type for argument in operator._schema.arguments]
-    last = max(place for place, kind in enumerate(kinds) if kind == "Tensor")
-    return isinstance(values[last], (int, float, complex)) and isinstance(values[0], torch.Tensor)
+    numbers = [place for place, value in enumerate(values) if isinstance(value, (int, float, complex))]
+    if not numbers or not isinstance(values[0], torch.Tensor):
+        return False
+    last = max(place for place, argument in enumerate(operator._schema.arguments) if argument.type == "Tensor")
+    return last in numbers
 
 
 _Shown = tuple[str, tuple[Any, ...], "Callable[[Any], Any]"]

@@ -6,6 +6,7 @@ for the operators that a node calls: by the table of rules, on all gradients at 
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any
 
 from torch import _C, Tensor, set_grad_enabled
@@ -14,7 +15,7 @@ from torch._functorch._batching import BatchLevel
 from torch.autograd import _callbacks
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable
 
     from torch._functorch._levels import Level
 
@@ -37,19 +38,23 @@ class Rows(Tensor):
         cls, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         level: _Pass = next(_find_rows((*args, *(kwargs or {}).values())))._batched._level
-        name = func.overloadpacket.__name__
-        rule = _OWN.get(name) or (_element_wise if name in _ELEMENT_WISE else _rules.RULES.get(name, _rules.loop))
-        if rule is _rules.loop and func.is_view:
-            raise NotImplementedError(f"aten::{name}: what is written to a view of each row would not reach the batch")
-        named = {key: _batched(value) for key, value in (kwargs or {}).items()}
+        rule, function, writes = _answer_of(func)
+        named = {key: _batched(value) for key, value in kwargs.items()} if kwargs else {}
         with set_grad_enabled(level.is_recorded):  # of what a wrapper stands for; its own history is nobody's
-            result = rule(level, _public(func, name), tuple(map(_batched, args)), named)
-        return args[0] if _rules.is_write(name) else _rows(level, result)
+            result = rule(level, function, tuple(map(_batched, args)), named)
+        return args[0] if writes else _rows(level, result)
 
 
-def _public(operator: Any, name: str) -> Callable[..., Any]:
-    """The function that rules know; what only formulas call has none, and is called as the operator that it is."""
-    return next((getattr(space, name) for space in _SPACES if hasattr(space, name)), operator)
+@functools.cache
+def _answer_of(operator: Any) -> tuple[_rules.Rule, Callable[..., Any], bool]:
+    """The operator's rule, the function that it is called with, and whether that writes its first argument."""
+    name = operator.overloadpacket.__name__
+    rule = _OWN.get(name) or (_element_wise if name in _ELEMENT_WISE else _rules.RULES.get(name, _rules.loop))
+    if rule is _rules.loop and operator.is_view:
+        raise NotImplementedError(f"aten::{name}: what is written to a view of each row would not reach the batch")
+    # What only formulas call is called as the operator that it is.
+    function = next((getattr(space, name) for space in _SPACES if hasattr(space, name)), operator)
+    return rule, function, _rules.is_write(name)
 
 
 _SPACES = (_C._VariableFunctions, _C._nn, Tensor)
@@ -123,7 +128,7 @@ def take_pass(
     rows = tuple(None if gradient is None else _rows(level, level.batched(gradient)) for gradient in gradients)
     try:
         found = _callbacks.run(outputs, rows, True, create_graph, inputs, allow_unused, False)
-    except Exception:  # noqa: BLE001 - of any kind: rows are next, and raise it again
+    except Exception:
         return None
     return tuple(
         None if one is None else one._batched._value if type(one) is Rows else level.expanded(one) for one in found

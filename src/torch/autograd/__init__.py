@@ -177,11 +177,16 @@ def _batch_of_gradients(
     if size > _FEW_ROWS and not _C._len_torch_dispatch_stack():
         from torch._functorch._gradients import take_pass
 
-        most = tuple(None if gradient is None else gradient[:-1] for gradient in gradients)
-        found = take_pass(outputs, most, create_graph, inputs, allow_unused, size - 1)
-        if found is not None:  # the last row takes the graph with it, if it may
+        # Where it may not stay, the last row takes the graph with it: a pass for many that fails has to leave it.
+        count = size if keep else size - 1
+        many = tuple(None if gradient is None else gradient[:count] for gradient in gradients)
+        answer = take_pass(outputs, many, create_graph, inputs, allow_unused, count)
+        if answer is not None and keep:
+            return answer
+        if answer is not None:
             last = tuple(None if gradient is None else gradient[-1] for gradient in gradients)
-            pairs = zip(found, _callbacks.run(outputs, last, keep, create_graph, inputs, allow_unused, False), strict=True)
+            one = _callbacks.run(outputs, last, keep, create_graph, inputs, allow_unused, False)
+            pairs = zip(answer, one, strict=True)
             return tuple(None if row is None else torch.cat((rows, row[None])) for rows, row in pairs)
     rows = zip(*((None,) * size if gradient is None else gradient.unbind(0) for gradient in gradients), strict=True)
     found = []

@@ -83,16 +83,18 @@ def _finish(tree: Any, fresh: Iterable[Tensor]) -> Any:
             _C._set_tangent(result, strip_plain(tangent), level)
         return result
 
-    return pytree.tree_map(strip, tree)
+    with _C.DisableTorchFunction():
+        return pytree.tree_map(strip, tree)
 
 
 def _gradients(outputs: list[Tensor], inputs: list[Tensor], vectors: list[Tensor]) -> list[Tensor]:
     """The gradients, recorded where somebody outside may differentiate by them; zeros where there are none."""
-    inner = {id(leaf) for leaf in map(bottom, inputs) if leaf.is_leaf}
-    known: set[Any] = set()
-    is_recorded = any(bottom(vector).requires_grad for vector in vectors) or any(
-        _is_wanted_outside(bottom(output), inner, known) for output in outputs
-    )
+    with _C.DisableTorchFunction():  # what is asked of plain tensors is no business of levels
+        inner = {id(leaf) for leaf in map(bottom, inputs) if leaf.is_leaf}
+        known: set[Any] = set()
+        is_recorded = any(bottom(vector).requires_grad for vector in vectors) or any(
+            _is_wanted_outside(bottom(output), inner, known) for output in outputs
+        )
     return filled(products(outputs, inputs, vectors, is_recorded), inputs)
 
 
