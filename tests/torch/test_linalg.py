@@ -418,3 +418,17 @@ def test_an_outer_product_is_added(dtype: torch.dtype) -> None:
     assert torch.addr(torch.full((5, 37), float("nan")), torch.ones(5), torch.ones(37), beta=0).eq(1).all()
     x, y, z = (torch.rand(*shape, dtype=torch.float64, requires_grad=True) for shape in ((2, 3), (2,), (3,)))
     assert torch.autograd.gradcheck(lambda *args: torch.addr(*args, beta=2, alpha=3), (x, y, z))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.int64, torch.complex64, torch.bfloat16])
+def test_products_of_matrices_whose_rows_or_columns_are_one(dtype: torch.dtype) -> None:
+    torch.manual_seed(0)
+    row, matrix, bias = ((torch.randn(*shape) * 4).to(dtype) for shape in ((1, 6), (6, 5), (5,)))
+    rows = row.expand(7, 6)
+    assert torch.equal(rows @ matrix, (row @ matrix).expand(7, 5))
+    assert torch.equal(torch.addmm(bias, rows, matrix, beta=2, alpha=3),
+                       torch.addmm(bias, row, matrix, beta=2, alpha=3).expand(7, 5))  # fmt: skip
+    columns = matrix[:, :1].expand(6, 9)
+    assert torch.equal(rows @ columns, (row @ matrix[:, :1]).expand(7, 9))
+    assert (rows @ matrix).is_contiguous()
+    assert (matrix.mT @ columns).is_contiguous()

@@ -277,7 +277,12 @@ void Recording::follow(Node& node, const variable_list& results, bool in_place) 
     const c10::AutoGradMode recorded(true);
     const Engine::OutsideOfTask outside;
     for (const at::Tensor& result : results) {
-      if (is_differentiable(result)) starts.push_back(at::zeros_like(result).requires_grad_());
+      if (!is_differentiable(result)) continue;
+      // Its shape alone counts: one zero, seen everywhere, spares products of matrices their work.
+      const bool is_dense = result.layout() == c10::kStrided;
+      const at::Tensor start =
+          is_dense ? at::expand(at::zeros({}, result.options()), result.sizes()) : at::zeros_like(result);
+      starts.push_back(start.requires_grad_());
     }
     variable_list all = node(variable_list(starts));
     for (size_t index = 0; index < inputs_.size(); ++index) {
