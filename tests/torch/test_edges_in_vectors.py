@@ -123,3 +123,39 @@ def test_reductions_of_single_elements(dim: int, dtype: torch.dtype) -> None:
             assert torch.equal(laid_out.logsumexp(dim), flat)
             assert laid_out.var(dim).isnan().all()
             assert not laid_out.var(dim, correction=0).any()
+
+
+@pytest.mark.parametrize("dtype", FLOATING, ids=str)
+def test_incomplete_gamma_functions(dtype: torch.dtype) -> None:
+    """At the ends of both arguments, alone and among others; where one is far from the other, they are 0 and 1."""
+    nan, inf = math.nan, math.inf
+    lower = {
+        (0.0, 0.0): nan, (0.0, 2.0): 1, (0.0, inf): 1, (2.0, 0.0): 0, (2.0, inf): 1, (inf, 2.0): 0, (inf, inf): nan,
+        (-1.0, 2.0): nan, (2.0, -1.0): nan, (nan, 2.0): nan, (2.0, nan): nan, (2.0, 1e6): 1, (2.0, 1e20): 1,
+        (0.5, 1e38): 1, (1e6, 2.0): 0, (1e30, 2.0): 0, (2e7, 1e7): 0, (1e7, 2e7): 1, (1e-30, 2.0): 1,
+        (1.0, 1.0): 1 - 1 / math.e, (1.0, 0.25): -math.expm1(-0.25), (100.0, 100.0): 0.5132987982791487,
+    }  # fmt: skip
+    a, x = torch.tensor(list(lower), dtype=dtype).unbind(1)
+    expected = torch.tensor(list(lower.values()), dtype=dtype)
+    for times in (1, 7):
+        found = torch.special.gammainc(a.repeat(times), x.repeat(times))
+        torch.testing.assert_close(found, expected.repeat(times), equal_nan=True)
+        rest = torch.special.gammaincc(a.repeat(times), x.repeat(times))
+        torch.testing.assert_close(rest, 1 - expected.repeat(times), equal_nan=True)
+    for i in range(len(lower)):
+        alone = torch.special.gammainc(a[i].repeat(9), x[i].repeat(9))
+        torch.testing.assert_close(alone, expected[i].repeat(9), equal_nan=True)
+
+
+@pytest.mark.parametrize("dtype", FLOATING, ids=str)
+def test_special_functions_of_edges_alone(dtype: torch.dtype) -> None:
+    """A vector of one edge gives what it gives among others."""
+    special = torch.special
+    for function in (
+        special.ndtri, special.erfcx, special.entr, special.digamma, special.log_ndtr, special.bessel_y0, torch.angle,
+        special.bessel_y1, special.modified_bessel_k0, special.scaled_modified_bessel_k1, torch.erfinv, special.airy_ai,
+    ):  # fmt: skip
+        mixed = function(torch.tensor(EDGES, dtype=dtype))
+        for edge, expected in zip(EDGES, mixed.tolist(), strict=True):
+            for found in function(torch.full((19,), edge, dtype=dtype)).tolist():
+                assert _same(found, expected), (function, edge, found, expected)

@@ -134,6 +134,8 @@ C10_HOST_DEVICE inline double gamma_density(double a, double x) {
 constexpr int kMostSteps = 100000;
 
 C10_HOST_DEVICE inline double igamma_by_series(double a, double x) {
+  const double density = gamma_density(a, x);
+  if (density == 0) return 0;
   double term = 1;
   double sum = 1;
   for (int k = 1; k < kMostSteps; ++k) {
@@ -141,12 +143,14 @@ C10_HOST_DEVICE inline double igamma_by_series(double a, double x) {
     sum += term;
     if (term < kEpsilon / 4 * sum) break;
   }
-  return gamma_density(a, x) * sum;
+  return density * sum;
 }
 
 // Legendre's continued fraction, evaluated forwards (Lentz).
 C10_HOST_DEVICE inline double igammac_by_fraction(double a, double x) {
   constexpr double kTiny = 1e-300;
+  const double density = gamma_density(a, x);
+  if (density == 0) return 0;
   double b = x + 1 - a;
   double c = 1 / kTiny;
   double d = 1 / b;
@@ -161,9 +165,9 @@ C10_HOST_DEVICE inline double igammac_by_fraction(double a, double x) {
     d = 1 / d;
     const double step = d * c;
     result *= step;
-    if (std::fabs(step - 1) < kEpsilon / 2) break;
+    if (std::fabs(step - 1) <= kEpsilon) break;
   }
-  return gamma_density(a, x) * a * result;
+  return density * a * result;
 }
 
 // 1 - x^a / gamma(a + 1) * ..., for small a and x, where the rest of 1 would be lost.

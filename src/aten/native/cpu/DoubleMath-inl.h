@@ -67,6 +67,64 @@ HWY_INLINE HWY_ATTR V polynomial_in_halves(D d, V x, const double (&terms)[N]) {
   return N % 2 == 1 ? hn::MulAdd(second, x, first) : hn::MulAdd(first, x, second);
 }
 
+constexpr double kLargestAngle64 = 39000;  // up to which Highway's sine and cosine have their digits
+
+template <typename D>
+struct SineAndCosine {
+  hn::Vec<D> sine;
+  hn::Vec<D> cosine;
+};
+#if TORCH_FUSED_PRODUCTS
+// Of finite x from 2^13 on.
+template <typename D>
+HWY_NOINLINE HWY_ATTR SineAndCosine<D> sine_and_cosine_of_large(D d, hn::Vec<D> x) {
+  using V = hn::Vec<D>;
+  constexpr double sines[] = {1.58967957134895630e-10, -2.50507581156981884e-08, 2.75573136919155513e-06,
+                              -1.98412698298077779e-04, 8.33333333332241313e-03, -1.66666666666666324e-01};
+  constexpr double cosines[] = {-1.13596480422715987e-11, 2.08757232781322345e-09, -2.75573143523721733e-07,
+                                2.48015872894823402e-05, -1.38888888888741248e-03, 4.16666666666666019e-02};
+  const auto [r, low, n] = rest_of_double_angle(d, x);
+  const V one = hn::Set(d, 1.0);
+  const V square = hn::Mul(r, r);
+  const V half = hn::Mul(square, hn::Set(d, 0.5));
+  const V sine = hn::Add(r, hn::MulAdd(hn::Mul(square, r), polynomial(d, square, sines),
+                                       hn::NegMulAdd(low, half, low)));
+  const V most = hn::Sub(one, half);
+  const V lost = hn::NegMulAdd(r, low, hn::Sub(hn::Sub(one, most), half));
+  const V cosine = hn::Add(most, hn::MulAdd(hn::Mul(square, square), polynomial(d, square, cosines), lost));
+  const hn::RebindToSigned<D> bits;
+  const auto is_odd = hn::MaskFromVec(hn::BitCast(d, hn::BroadcastSignBit(hn::ShiftLeft<63>(n))));
+  const auto turned = [&](hn::Vec<hn::RebindToSigned<D>> quarters, V of) HWY_ATTR {
+    const auto sign = hn::And(hn::ShiftLeft<62>(quarters), hn::SignBit(bits));
+    return hn::BitCast(d, hn::Xor(hn::BitCast(bits, of), sign));
+  };
+  return {turned(n, hn::IfThenElse(is_odd, cosine, sine)),
+          turned(hn::Add(n, hn::Set(bits, 1)), hn::IfThenElse(is_odd, sine, cosine))};
+}
+#endif
+
+// Of every number.
+template <typename D, typename V>
+HWY_INLINE HWY_ATTR SineAndCosine<D> sine_and_cosine(D d, V x) {
+  const V sine = hn::Sin(d, x);
+  const V cosine = hn::Cos(d, x);
+#if TORCH_FUSED_PRODUCTS
+  const V magnitude = hn::Abs(x);
+  const auto is_near = hn::Le(magnitude, hn::Set(d, kLargestAngle64));
+  if (HWY_LIKELY(hn::AllTrue(d, is_near))) return {sine, cosine};
+  const auto is_large = hn::AndNot(is_near, hn::Le(magnitude, hn::Set(d, std::numeric_limits<double>::max())));
+  const auto far = sine_and_cosine_of_large(d, hn::IfThenElse(is_large, x, hn::Set(d, kLargestAngle64)));
+  const V rest = hn::Sub(x, x);  // NaN of what is neither
+  return {hn::IfThenElse(is_near, sine, hn::IfThenElse(is_large, far.sine, rest)),
+          hn::IfThenElse(is_near, cosine, hn::IfThenElse(is_large, far.cosine, rest))};
+#else
+  double (*sine_of)(double) = [](double value) -> double { return std::sin(value); };
+  double (*cosine_of)(double) = [](double value) -> double { return std::cos(value); };
+  return {patch_outside(d, x, sine, -kLargestAngle64, kLargestAngle64, sine_of),
+          patch_outside(d, x, cosine, -kLargestAngle64, kLargestAngle64, cosine_of)};
+#endif
+}
+
 // (...(start x + terms[0]) x + ...) + the last term, each greater than what is added to it.
 template <typename D, typename V, typename X, size_t N>
 HWY_INLINE HWY_ATTR Pair<V> add_terms(D d, V start, X x, const SplitConstant<double> (&terms)[N]) {
@@ -317,7 +375,6 @@ struct LogAddExpOfDoubles {
   }
 };
 
-// For |x| up to 500000.
 struct TanOfDoubles {
   template <typename D, typename V>
   HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
@@ -332,7 +389,16 @@ struct TanOfDoubles {
     const V high = hn::Sub(first, product);
     const V lost = hn::Sub(hn::Sub(first, high), product);
     const V half = hn::Set(d, 0.5);
-    const Pair<V> r = add_smaller(high, hn::NegMulAdd(quarter.n, hn::Set(d, 2.0222662487959506e-21), lost));
+    Pair<V> r = add_smaller(high, hn::NegMulAdd(quarter.n, hn::Set(d, 2.0222662487959506e-21), lost));
+    auto n = hn::BitCast(hn::RebindToSigned<D>(), quarter.whole);
+    const V magnitude = hn::Abs(x);
+    const auto is_large = hn::And(hn::Gt(magnitude, hn::Set(d, 500000.0)),
+                                  hn::Le(magnitude, hn::Set(d, std::numeric_limits<double>::max())));
+    if (HWY_UNLIKELY(!hn::AllFalse(d, is_large))) {
+      const auto rest = rest_of_double_angle(d, hn::IfThenElse(is_large, x, hn::Set(d, 500000.0)));
+      r = {hn::IfThenElse(is_large, rest.r, r.high), hn::IfThenElse(is_large, rest.low, r.low)};
+      n = hn::IfThenElse(hn::RebindMask(hn::RebindToSigned<D>(), is_large), rest.n, n);
+    }
     const V h = hn::Mul(r.high, half);
     const V square = hn::Mul(h, h);
     const V tail = hn::MulAdd(hn::Mul(polynomial(d, square, terms), square), h,
@@ -343,8 +409,7 @@ struct TanOfDoubles {
     Pair<V> rest = add_smaller(hn::Set(d, 1.0), hn::Neg(t_square.high));
     rest.low = hn::Sub(rest.low, t_square.low);
     const Pair<V> twice{hn::Add(t.high, t.high), hn::Add(t.low, t.low)};
-    const auto odd = hn::MaskFromVec(hn::BitCast(d, hn::BroadcastSignBit(hn::BitCast(
-        hn::RebindToSigned<D>(), hn::ShiftLeft<63>(quarter.whole)))));
+    const auto odd = hn::MaskFromVec(hn::BitCast(d, hn::BroadcastSignBit(hn::ShiftLeft<63>(n))));
     const Pair<V> top{hn::IfThenElse(odd, hn::Neg(rest.high), twice.high),
                       hn::IfThenElse(odd, hn::Neg(rest.low), twice.low)};
     const Pair<V> bottom{hn::IfThenElse(odd, twice.high, rest.high), hn::IfThenElse(odd, twice.low, rest.low)};
