@@ -555,13 +555,12 @@ def test_sines_of_large_numbers(name: str) -> None:
     assert units_off(getattr(torch, name)(torch.from_numpy(x)), getattr(np, name)(x.astype(np.float64))) < 0.7
 
 
+@LONG_DOUBLE
 @pytest.mark.parametrize("name", ["sin", "cos", "tan"])
 @pytest.mark.parametrize(("dtype", "most"), [(np.float32, 0.6), (np.float64, 1.0)], ids=["float32", "float64"])
 def test_sines_of_numbers_of_every_size(name: str, dtype: type[np.floating], most: float) -> None:
     """All digits of 1 / pi count; the last number is the float64 next to a multiple of pi / 2."""
     wide = np.float64 if dtype is np.float32 else np.longdouble
-    if wide is np.longdouble and np.finfo(np.longdouble).nmant <= 52:
-        pytest.skip("no more digits to compare with on this machine")
     generator = np.random.default_rng(0)
     exponents = generator.integers(19, 128 if dtype is np.float32 else 1024, 20_000)
     x = np.ldexp(generator.uniform(0.5, 1, exponents.size), exponents) * generator.choice([-1, 1], exponents.size)
@@ -574,11 +573,12 @@ def test_sines_of_numbers_of_every_size(name: str, dtype: type[np.floating], mos
     assert together[:8].isnan().nonzero().flatten().tolist() == [4, 6]
 
 
+@LONG_DOUBLE
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_functions_that_swing_far_from_zero(dtype: type[np.floating]) -> None:
     """Against their asymptotic series, in units of how far they swing there."""
     generator = np.random.default_rng(0)
-    x = np.exp2(generator.uniform(14, 100, 3000)).astype(dtype)
+    x = np.exp2(generator.uniform(27, 100, 3000)).astype(dtype)
     wide = x.astype(np.longdouble)
     sine, cosine = np.sin(wide), np.cos(wide)
     size = 1 / np.sqrt(np.pi * wide)
@@ -592,9 +592,7 @@ def test_functions_that_swing_far_from_zero(dtype: type[np.floating]) -> None:
     for name, exact in expected.items():
         found = getattr(torch.special, name)(torch.from_numpy(x)).numpy()
         swing = 1 / wide if name == "spherical_bessel_j0" else size
-        assert np.max(np.abs(found - exact) / swing) < 4 * np.finfo(dtype).eps + 1e-9 * (dtype is np.float32)
-        if dtype is np.float64:
-            assert np.max((np.abs(found - exact) / swing)[wide > 1e9]) < 4 * np.finfo(dtype).eps
+        assert np.max(np.abs(found - exact) / swing) < 4 * np.finfo(dtype).eps
         ends = getattr(torch.special, name)(torch.tensor([math.inf, math.nan, 1.0], dtype=torch.float64))
         assert ends[0] == 0
         assert ends[1].isnan()

@@ -112,11 +112,15 @@ HWY_INLINE HWY_ATTR SineAndCosine<D> sine_and_cosine(D d, V x) {
   const V magnitude = hn::Abs(x);
   const auto is_near = hn::Le(magnitude, hn::Set(d, kLargestAngle64));
   if (HWY_LIKELY(hn::AllTrue(d, is_near))) return {sine, cosine};
+  const V rest = hn::Sub(x, x);  // NaN of what is no number, or infinite
   const auto is_large = hn::AndNot(is_near, hn::Le(magnitude, hn::Set(d, std::numeric_limits<double>::max())));
-  const auto far = sine_and_cosine_of_large(d, hn::IfThenElse(is_large, x, hn::Set(d, kLargestAngle64)));
-  const V rest = hn::Sub(x, x);  // NaN of what is neither
-  return {hn::IfThenElse(is_near, sine, hn::IfThenElse(is_large, far.sine, rest)),
-          hn::IfThenElse(is_near, cosine, hn::IfThenElse(is_large, far.cosine, rest))};
+  SineAndCosine<D> far{rest, rest};
+  if (!hn::AllFalse(d, is_large)) {
+    far = sine_and_cosine_of_large(d, hn::IfThenElse(is_large, x, hn::Set(d, kLargestAngle64)));
+    if (hn::AllTrue(d, is_large)) return far;
+    far = {hn::IfThenElse(is_large, far.sine, rest), hn::IfThenElse(is_large, far.cosine, rest)};
+  }
+  return {hn::IfThenElse(is_near, sine, far.sine), hn::IfThenElse(is_near, cosine, far.cosine)};
 #else
   double (*sine_of)(double) = [](double value) -> double { return std::sin(value); };
   double (*cosine_of)(double) = [](double value) -> double { return std::cos(value); };

@@ -62,9 +62,6 @@ HWY_INLINE HWY_ATTR hn::Vec<D> look_up(D d, const float (&table)[16], Int32s<D> 
   if constexpr (hn::MaxLanes(D()) == 16) {
     return hn::Vec<D>{_mm512_permutexvar_ps(index.raw, _mm512_loadu_ps(table))};
   }
-  if constexpr (hn::MaxLanes(D()) == 8) {
-    return hn::Vec<D>{_mm256_permutex2var_ps(_mm256_loadu_ps(table), index.raw, _mm256_loadu_ps(table + 8))};
-  }
 #elif HWY_TARGET == HWY_AVX2
   if constexpr (hn::MaxLanes(D()) == 8) {
     const auto half = [&](int start) HWY_ATTR {

@@ -77,13 +77,16 @@ struct BesselJOfVectors {
   template <typename D, typename V>
   HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
     const V magnitude = hn::Abs(x);
-    V result = bessel_j_near<kOrder>(d, hn::Mul(x, x));
-    if constexpr (kOrder == 1) result = hn::Mul(result, x);
     const auto is_near = hn::Le(magnitude, hn::Set(d, kFarFromZero));
-    if (HWY_LIKELY(hn::AllTrue(d, is_near))) return result;
-    V far = bessel_far<kOrder, false>(d, magnitude);
-    if constexpr (kOrder == 1) far = hn::IfThenElse(hn::Lt(x, hn::Zero(d)), hn::Neg(far), far);
-    return hn::IfThenElse(is_near, result, far);
+    V far = hn::Zero(d);
+    if (HWY_UNLIKELY(!hn::AllTrue(d, is_near))) {
+      far = bessel_far<kOrder, false>(d, magnitude);
+      if constexpr (kOrder == 1) far = hn::IfThenElse(hn::Lt(x, hn::Zero(d)), hn::Neg(far), far);
+      if (hn::AllFalse(d, is_near)) return far;
+    }
+    V near = bessel_j_near<kOrder>(d, hn::Mul(x, x));
+    if constexpr (kOrder == 1) near = hn::Mul(near, x);
+    return hn::IfThenElse(is_near, near, far);
   }
 };
 // Up to 8 a polynomial of x^2 / 32 - 1 beside (2 / pi) log(x) J0(x); or x times one beside
@@ -107,21 +110,23 @@ struct BesselYOfVectors {
     const auto is_right = hn::Gt(x, zero);
     const V edge = hn::IfThenElse(hn::Eq(x, zero), hn::Set(d, -kEndless), hn::Set(d, special::kNaN));
     if (HWY_UNLIKELY(hn::AllFalse(d, is_right))) return edge;
+    const auto is_near = hn::Le(x, hn::Set(d, kFarFromZero));
+    V far = edge;
+    if (HWY_UNLIKELY(!hn::AllTrue(d, is_near))) {
+      far = hn::IfThenElse(is_right, bessel_far<kOrder, true>(d, x), edge);
+      if (hn::AllFalse(d, hn::And(is_right, is_near))) return far;
+    }
     const V z = hn::Mul(x, x);
     const V t = hn::MulSub(z, hn::Set(d, 1.0 / 32), hn::Set(d, 1.0));
     const V j = hn::Mul(hn::Log(d, x), bessel_j_near<kOrder>(d, z));
     const V unit = hn::Set(d, 2 / special::kPi);
-    V result;
+    V near;
     if constexpr (kOrder == 0) {
-      result = hn::MulAdd(unit, j, polynomial(d, t, order_0));
+      near = hn::MulAdd(unit, j, polynomial(d, t, order_0));
     } else {
-      result = hn::MulSub(x, hn::MulAdd(unit, j, polynomial(d, t, order_1)), hn::Div(unit, x));
+      near = hn::MulSub(x, hn::MulAdd(unit, j, polynomial(d, t, order_1)), hn::Div(unit, x));
     }
-    const auto is_near = hn::Le(x, hn::Set(d, kFarFromZero));
-    if (HWY_UNLIKELY(!hn::AllTrue(d, is_near))) {
-      result = hn::IfThenElse(is_near, result, bessel_far<kOrder, true>(d, x));
-    }
-    return hn::IfThenElse(is_right, result, edge);
+    return hn::IfThenElse(hn::And(is_right, is_near), near, far);
   }
 };
 
@@ -253,6 +258,30 @@ struct AiryAiOfVectors {
         -5.85656608610839180e-04, 1.50842353882830451e-03, -7.43385048396615587e-03, 2.82094791773878140e-01};
     constexpr double kBorder = 2.5;
     constexpr double kZetaThere = 2.635231383473649;  // 2/3 of its power of 3/2
+    const auto is_far = hn::Gt(x, hn::Set(d, kBorder));
+    const auto is_left = hn::Lt(x, hn::Set(d, -9.5));
+    const auto is_outside = hn::Or(is_far, is_left);
+    const V most = hn::Set(d, 120.0);  // 0 from here on
+    V result = hn::Zero(d);
+    if (!hn::AllTrue(d, is_outside)) result = near(d, x);
+    if (!hn::AllFalse(d, hn::And(is_far, hn::Lt(x, most)))) {
+      const V bounded = hn::Max(hn::Min(x, most), hn::Set(d, kBorder));
+      const V root = hn::Sqrt(bounded);
+      const V zeta = hn::Mul(hn::Mul(bounded, root), hn::Set(d, 2.0 / 3));
+      const V curve = polynomial(d, hn::Div(hn::Set(d, kZetaThere), zeta), far);
+      const V power = exp_vector(d, hn::Neg(zeta));
+      result = hn::IfThenElse(is_far, hn::Div(hn::Mul(power, curve), hn::Sqrt(root)), result);
+    }
+    result = hn::IfThenZeroElse(hn::Ge(x, most), result);
+    if (!hn::AllFalse(d, is_left)) {
+      result = hn::IfThenElse(is_left, left(d, hn::Max(hn::Neg(x), hn::Set(d, 9.5))), result);
+    }
+    return result;
+  }
+
+ private:
+  template <typename D, typename V>
+  HWY_INLINE HWY_ATTR static V near(D d, V x) {
     const hn::RebindToSigned<D> places;
     const V node = hn::Max(hn::Min(hn::Round(x), hn::Set(d, 2.0)), hn::Set(d, -9.0));
     const V h = hn::Sub(x, node);
@@ -270,21 +299,8 @@ struct AiryAiOfVectors {
       after = next;
       power = hn::Mul(power, h);
     }
-    const auto is_far = hn::Gt(x, hn::Set(d, kBorder));
-    if (!hn::AllFalse(d, is_far)) {
-      const V bounded = hn::Max(hn::Min(x, hn::Set(d, 120.0)), hn::Set(d, kBorder));
-      const V root = hn::Sqrt(bounded);
-      const V zeta = hn::Mul(hn::Mul(bounded, root), hn::Set(d, 2.0 / 3));
-      const V curve = polynomial(d, hn::Div(hn::Set(d, kZetaThere), zeta), far);
-      const V power = exp_vector(d, hn::Neg(zeta));
-      result = hn::IfThenElse(is_far, hn::Div(hn::Mul(power, curve), hn::Sqrt(root)), result);
-    }
-    const auto is_left = hn::Lt(x, hn::Set(d, -9.5));
-    if (!hn::AllFalse(d, is_left)) result = hn::IfThenElse(is_left, left(d, hn::Max(hn::Neg(x), hn::Set(d, 9.5))), result);
     return result;
   }
-
- private:
   template <typename D, typename V>
   HWY_INLINE HWY_ATTR static V left(D d, V size) {
     constexpr int kTerms = 12;

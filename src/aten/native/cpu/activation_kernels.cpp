@@ -122,7 +122,9 @@ void GeluImpl(TensorIterator& iter, bool tanh_approximation) {
   dispatch_floating_types(iter.common_dtype(), "gelu", [&](auto type) {
     using T = typename decltype(type)::type;
     if (tanh_approximation) return iter.for_each(UnaryVectorLoop<T, GeluTanh>{{}}, kMathGrain);
-    if (run_halves<1>(iter, Gelu<true>(), kMathGrain)) return;
+    if (c10::is_reduced_floating_type(iter.memory_dtype(0))) {
+      return iter.for_each(UnaryVectorLoop<T, Gelu<true>>{{}}, kMathGrain);
+    }
     iter.for_each(UnaryVectorLoop<T, Gelu<false>>{{}}, kMathGrain);
   });
 }
@@ -351,7 +353,6 @@ void SoftplusBackwardImpl(TensorIterator& iter, double beta, double threshold) {
   runSoftplusBackward(iter, beta, threshold);
 }
 void EluImpl(TensorIterator& iter, double alpha, double scale, double input_scale) {
-  if (run_halves<1>(iter, Elu{alpha, scale, input_scale}, kMathGrain)) return;  // short, where numbers are above 0
   runElu(iter, alpha, scale, input_scale);
 }
 void EluBackwardImpl(TensorIterator& iter, double alpha, double scale, double input_scale) {

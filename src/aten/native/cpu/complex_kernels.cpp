@@ -47,13 +47,13 @@ TORCH_COMPLEX_UNARY(angle, P, std::atan2(z.imag(), z.real()))
 #undef TORCH_COMPLEX_UNARY
 
 void complex_pow_scalar(TensorIterator& iter, const Scalar& exponent) {
+  if (exponent.equal(-1)) return complex_reciprocal(iter);
   dispatch_complex(iter, "pow", [&](auto zero) {
     using T = decltype(zero);
     if (exponent.equal(0)) return run_unary<T, T>(iter, [](T) { return T(1); });
     if (exponent.equal(1)) return run_unary<T, T>(iter, [](T z) { return z; });
     if (exponent.equal(2)) return run_unary<T, T>(iter, [](T z) { return z * z; });
     if (exponent.equal(3)) return run_unary<T, T>(iter, [](T z) { return z * z * z; });
-    if (exponent.equal(-1)) return run_unary<T, T>(iter, [](T z) { return reciprocal_of(z); });
     if (exponent.equal(-2)) return run_unary<T, T>(iter, [](T z) { return T(1) / (z * z); });
     if (exponent.equal(0.5)) return run_unary<T, T>(iter, [](T z) { return sqrt_of(z); }, kComplexGrain);
     const T power = exponent.to<T>();
