@@ -1,6 +1,6 @@
-// What is left of large angles beside multiples of pi / 8 or pi / 2, exactly, in vectors of float64 with fused products:
-// their digits times those of 1 / pi that make less than two half turns, as Payne and Hanek do. Included once per
-// instruction set, as VectorMath-inl.h is, and by FloatMath-inl.h, which says whether there are fused products.
+// What is left of large angles beside multiples of pi / 8 or pi / 2, exactly, in vectors of float64 with fused
+// products: their digits times those of 1 / pi that make less than two half turns, as Payne and Hanek do. Included
+// once per instruction set, as VectorMath-inl.h is, by FloatMath-inl.h, which says whether there are fused products.
 
 #if defined(TORCH_LARGE_ANGLES_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TORCH_LARGE_ANGLES_INL_H_

@@ -314,17 +314,18 @@ struct IgammaOfVectors {
     V edge = zero;
     auto is_known = plain;
     if (HWY_UNLIKELY(!hn::AllTrue(d, plain))) {
-      // exp(decay) is about the smaller one of both functions, where they are that of x / a: 0 in float32, and 1.
+      const auto is_end = hn::Ne(given_a, given_x);  // of 0 and infinities, which have NaN of two that are the same
+      const auto is_number = hn::And(hn::Ge(given_a, zero), hn::Ge(given_x, zero));
+      const auto is_one = kUpper ? hn::Gt(given_a, given_x) : hn::Gt(given_x, given_a);
+      edge = hn::IfThenElse(hn::And(is_number, is_end), hn::IfThenElseZero(is_one, one), hn::Set(d, special::kNaN));
+      if (hn::AllFalse(d, is_positive)) return edge;
+      // exp(a bend) is about the smaller one of both functions, where they are those of x / a: 0 in float32, and 1.
       const V ratio = hn::Div(given_x, given_a);
       const V bend = hn::Sub(hn::Add(one, log_of_any(d, ratio)), ratio);
       const auto is_clear = hn::And(hn::Lt(bend, hn::Set(d, -1e-9)),
                                     hn::Lt(hn::Mul(given_a, bend), hn::Set(d, -160.0)));
-      const auto is_end = hn::Ne(given_a, given_x);  // of 0 and infinities, which have NaN of two that are the same
-      const auto is_number = hn::And(hn::Ge(given_a, zero), hn::Ge(given_x, zero));
       const auto is_finite = hn::Lt(hn::Max(given_a, given_x), hn::Set(d, kEndless));
       is_known = hn::Not(hn::AndNot(is_clear, hn::And(is_positive, is_finite)));
-      const auto is_one = kUpper ? hn::Gt(given_a, given_x) : hn::Gt(given_x, given_a);
-      edge = hn::IfThenElse(hn::And(is_number, is_end), hn::IfThenElseZero(is_one, one), hn::Set(d, special::kNaN));
       if (hn::AllFalse(d, plain) && hn::AllTrue(d, is_known)) return edge;
       is_known = hn::Or(is_known, plain);
     }

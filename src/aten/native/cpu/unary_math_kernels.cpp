@@ -61,8 +61,8 @@ struct Log1pFunction {
   }
 };
 
-// `result` for positive normal x; -infinity of 0, NaN of negative numbers. Subnormal ones are made larger, or are left to
-// the C library.
+// `result` for positive normal x; -infinity of 0, NaN of negative numbers. Subnormal ones are made larger, or are left
+// to the C library.
 template <typename Base, typename D, typename V, typename T = hn::TFromD<D>>
 HWY_INLINE HWY_ATTR V log_with_edges(D d, V x, V result, T (*scalar)(T)) {
   constexpr T infinity = std::numeric_limits<T>::infinity();
