@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
+import struct
+import subprocess
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -159,3 +164,20 @@ def test_special_functions_of_edges_alone(dtype: torch.dtype) -> None:
         for edge, expected in zip(EDGES, mixed.tolist(), strict=True):
             for found in function(torch.full((19,), edge, dtype=dtype)).tolist():
                 assert _same(found, expected), (function, edge, found, expected)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks Linux what is in memory")
+def test_constants_are_in_memory_from_the_start() -> None:
+    """Loads that leave out all lanes do not bring in their page, and take hundreds of cycles until it is there."""
+    program = "import torch; print(open('/proc/self/smaps').read())"
+    maps = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout
+    found = re.search(r"-\w+ r--p (?!0+ )(\w+) [^/\n]*(/.*libtorch_cpu\.so)\n(?:.*\n)*?Rss: +(\d+) kB", maps)
+    assert found is not None
+    start, size = int(found[1], 16), int(found[3]) * 1024
+    content = Path(found[2]).read_bytes()
+    (headers,) = struct.unpack_from("<Q", content, 32)
+    (count,) = struct.unpack_from("<H", content, 56)
+    kinds = {struct.unpack_from("<I", content, headers + 56 * i)[0]: headers + 56 * i for i in range(count)}
+    exception_tables = 0x6474E550  # PT_GNU_EH_FRAME: where constants end
+    (end,) = struct.unpack_from("<Q", content, kinds[exception_tables] + 8)
+    assert size >= end - start > 100_000
