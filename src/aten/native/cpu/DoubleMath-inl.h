@@ -67,28 +67,53 @@ HWY_INLINE HWY_ATTR V polynomial_in_halves(D d, V x, const double (&terms)[N]) {
   return N % 2 == 1 ? hn::MulAdd(second, x, first) : hn::MulAdd(first, x, second);
 }
 
-constexpr double kLargestAngle64 = 39000;  // up to which Highway's sine and cosine have their digits
+#if TORCH_FUSED_PRODUCTS
+constexpr double kLargestAngle64 = 500000;  // up to which multiples of three parts of pi / 2 leave all digits
 
+// x = n pi / 2 + r + low for every finite x; n modulo 4.
+template <typename D, typename V>
+HWY_INLINE HWY_ATTR AngleRest<D> rest_of_angle(D d, V x) {
+  const auto quarter = PowerOfTwo<D>::rounded(d, x, 0.63661977236758134308);
+  // The first two parts times n are exact.
+  const V first = hn::NegMulAdd(quarter.n, hn::Set(d, 1.5707963267341256), x);
+  const V product = hn::Mul(quarter.n, hn::Set(d, 6.077100506303966e-11));
+  const V high = hn::Sub(first, product);
+  const V lost = hn::Sub(hn::Sub(first, high), product);
+  const Pair<V> r = add_smaller(high, hn::NegMulAdd(quarter.n, hn::Set(d, 2.0222662487959506e-21), lost));
+  const hn::RebindToSigned<D> bits;
+  AngleRest<D> rest{r.high, r.low, hn::BitCast(bits, quarter.whole)};
+  const V magnitude = hn::Abs(x);
+  const V largest = hn::Set(d, kLargestAngle64);
+  const auto is_large =
+      hn::And(hn::Gt(magnitude, largest), hn::Le(magnitude, hn::Set(d, std::numeric_limits<double>::max())));
+  if (HWY_UNLIKELY(!hn::AllFalse(d, is_large))) {
+    const auto far = rest_of_double_angle(d, hn::IfThenElse(is_large, x, largest));
+    rest = {hn::IfThenElse(is_large, far.r, rest.r), hn::IfThenElse(is_large, far.low, rest.low),
+            hn::IfThenElse(hn::RebindMask(bits, is_large), far.n, rest.n)};
+  }
+  return rest;
+}
+#endif
+
+// The sine and the cosine of every number.
 template <typename D>
 struct SineAndCosine {
   hn::Vec<D> sine;
   hn::Vec<D> cosine;
 };
+template <typename D, typename V>
+HWY_INLINE HWY_ATTR SineAndCosine<D> sine_and_cosine(D d, V x) {
 #if TORCH_FUSED_PRODUCTS
-// Of finite x from 2^13 on.
-template <typename D>
-HWY_NOINLINE HWY_ATTR SineAndCosine<D> sine_and_cosine_of_large(D d, hn::Vec<D> x) {
-  using V = hn::Vec<D>;
   constexpr double sines[] = {1.58967957134895630e-10, -2.50507581156981884e-08, 2.75573136919155513e-06,
                               -1.98412698298077779e-04, 8.33333333332241313e-03, -1.66666666666666324e-01};
   constexpr double cosines[] = {-1.13596480422715987e-11, 2.08757232781322345e-09, -2.75573143523721733e-07,
                                 2.48015872894823402e-05, -1.38888888888741248e-03, 4.16666666666666019e-02};
-  const auto [r, low, n] = rest_of_double_angle(d, x);
+  const auto [r, low, n] = rest_of_angle(d, x);
   const V one = hn::Set(d, 1.0);
   const V square = hn::Mul(r, r);
   const V half = hn::Mul(square, hn::Set(d, 0.5));
-  const V sine = hn::Add(r, hn::MulAdd(hn::Mul(square, r), polynomial(d, square, sines),
-                                       hn::NegMulAdd(low, half, low)));
+  V sine = hn::MulAdd(hn::Mul(square, r), polynomial(d, square, sines), hn::NegMulAdd(low, half, low));
+  sine = hn::IfThenElse(hn::Eq(x, hn::Zero(d)), x, hn::Add(r, sine));
   const V most = hn::Sub(one, half);
   const V lost = hn::NegMulAdd(r, low, hn::Sub(hn::Sub(one, most), half));
   const V cosine = hn::Add(most, hn::MulAdd(hn::Mul(square, square), polynomial(d, square, cosines), lost));
@@ -100,32 +125,12 @@ HWY_NOINLINE HWY_ATTR SineAndCosine<D> sine_and_cosine_of_large(D d, hn::Vec<D> 
   };
   return {turned(n, hn::IfThenElse(is_odd, cosine, sine)),
           turned(hn::Add(n, hn::Set(bits, 1)), hn::IfThenElse(is_odd, sine, cosine))};
-}
-#endif
-
-// Of every number.
-template <typename D, typename V>
-HWY_INLINE HWY_ATTR SineAndCosine<D> sine_and_cosine(D d, V x) {
-  const V sine = hn::Sin(d, x);
-  const V cosine = hn::Cos(d, x);
-#if TORCH_FUSED_PRODUCTS
-  const V magnitude = hn::Abs(x);
-  const auto is_near = hn::Le(magnitude, hn::Set(d, kLargestAngle64));
-  if (HWY_LIKELY(hn::AllTrue(d, is_near))) return {sine, cosine};
-  const V rest = hn::Sub(x, x);  // NaN of what is no number, or infinite
-  const auto is_large = hn::AndNot(is_near, hn::Le(magnitude, hn::Set(d, std::numeric_limits<double>::max())));
-  SineAndCosine<D> far{rest, rest};
-  if (!hn::AllFalse(d, is_large)) {
-    far = sine_and_cosine_of_large(d, hn::IfThenElse(is_large, x, hn::Set(d, kLargestAngle64)));
-    if (hn::AllTrue(d, is_large)) return far;
-    far = {hn::IfThenElse(is_large, far.sine, rest), hn::IfThenElse(is_large, far.cosine, rest)};
-  }
-  return {hn::IfThenElse(is_near, sine, far.sine), hn::IfThenElse(is_near, cosine, far.cosine)};
 #else
+  constexpr double kMost = 39000;  // up to which Highway's have their digits
   double (*sine_of)(double) = [](double value) -> double { return std::sin(value); };
   double (*cosine_of)(double) = [](double value) -> double { return std::cos(value); };
-  return {patch_outside(d, x, sine, -kLargestAngle64, kLargestAngle64, sine_of),
-          patch_outside(d, x, cosine, -kLargestAngle64, kLargestAngle64, cosine_of)};
+  return {patch_outside(d, x, hn::Sin(d, x), -kMost, kMost, sine_of),
+          patch_outside(d, x, hn::Cos(d, x), -kMost, kMost, cosine_of)};
 #endif
 }
 
@@ -386,23 +391,9 @@ struct TanOfDoubles {
                                 1.45556985412165696e-03, 3.59214617909397972e-03, 8.86323477514643250e-03,
                                 2.18694885541466724e-02, 5.39682539680365614e-02, 1.33333333333334358e-01,
                                 3.33333333333333315e-01};
-    const auto quarter = PowerOfTwo<D>::rounded(d, x, 0.63661977236758134308);
-    // Half of pi in three parts, of which the first two times n are exact.
-    const V first = hn::NegMulAdd(quarter.n, hn::Set(d, 1.5707963267341256), x);
-    const V product = hn::Mul(quarter.n, hn::Set(d, 6.077100506303966e-11));
-    const V high = hn::Sub(first, product);
-    const V lost = hn::Sub(hn::Sub(first, high), product);
+    const auto [high, low, n] = rest_of_angle(d, x);
+    const Pair<V> r{high, low};
     const V half = hn::Set(d, 0.5);
-    Pair<V> r = add_smaller(high, hn::NegMulAdd(quarter.n, hn::Set(d, 2.0222662487959506e-21), lost));
-    auto n = hn::BitCast(hn::RebindToSigned<D>(), quarter.whole);
-    const V magnitude = hn::Abs(x);
-    const auto is_large = hn::And(hn::Gt(magnitude, hn::Set(d, 500000.0)),
-                                  hn::Le(magnitude, hn::Set(d, std::numeric_limits<double>::max())));
-    if (HWY_UNLIKELY(!hn::AllFalse(d, is_large))) {
-      const auto rest = rest_of_double_angle(d, hn::IfThenElse(is_large, x, hn::Set(d, 500000.0)));
-      r = {hn::IfThenElse(is_large, rest.r, r.high), hn::IfThenElse(is_large, rest.low, r.low)};
-      n = hn::IfThenElse(hn::RebindMask(hn::RebindToSigned<D>(), is_large), rest.n, n);
-    }
     const V h = hn::Mul(r.high, half);
     const V square = hn::Mul(h, h);
     const V tail = hn::MulAdd(hn::Mul(polynomial(d, square, terms), square), h,
