@@ -113,6 +113,9 @@ FORWARD = """
     thin.sum(1) thin.mean(1) thin.nansum(1) thin.amax(1) thin.norm(dim=1) x.unsqueeze(1).mean(1) x.unsqueeze(2).sort(2)
     csr@v csr@x[:,:5] csr+csr csr+csr2 csr@csr2 coo*coo2 coo+coo2 t.sparse.mm(coo,coo2)
     t.sparse.sampled_addmm(csr,x[:,:64],x[:,:64].t()) coo.index_select(0,j) coo.index_select(1,j) csr.to_sparse()
+    vast.sin() vast.tan() vast.sinc() t.special.bessel_j0(vast) t.special.bessel_y1(vast.abs())
+    t.special.spherical_bessel_j0(vast) t.special.airy_ai(vast) t.special.airy_ai(x*100) t.special.gammainc(p,vast)
+    t.special.gammaincc(vast.abs(),p) t.special.ndtri(zero) t.special.erfcx(vast) odd.erfinv() x.angle() c**-1 F.silu(c)
 """
 
 TRAINED = """

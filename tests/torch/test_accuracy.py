@@ -555,6 +555,89 @@ def test_sines_of_large_numbers(name: str) -> None:
     assert units_off(getattr(torch, name)(torch.from_numpy(x)), getattr(np, name)(x.astype(np.float64))) < 0.7
 
 
+@LONG_DOUBLE
+@pytest.mark.parametrize("name", ["sin", "cos", "tan"])
+@pytest.mark.parametrize(("dtype", "most"), [(np.float32, 0.6), (np.float64, 0.75)], ids=["float32", "float64"])
+def test_sines_of_numbers_of_every_size(name: str, dtype: type[np.floating], most: float) -> None:
+    """All digits of 1 / pi count; the last number is the float64 next to a multiple of pi / 2."""
+    wide = np.float64 if dtype is np.float32 else np.longdouble
+    generator = np.random.default_rng(0)
+    exponents = generator.integers(19, 128 if dtype is np.float32 else 1024, 20_000)
+    x = np.ldexp(generator.uniform(0.5, 1, exponents.size), exponents) * generator.choice([-1, 1], exponents.size)
+    x = np.append(x, math.ldexp(6381956970095103, 797 if dtype is np.float64 else 60)).astype(dtype)
+    assert units_off(getattr(torch, name)(torch.from_numpy(x)), getattr(np, name)(x.astype(wide))) < most
+    mixed = torch.from_numpy(np.resize(np.array([1, 3e7, -0.0, 7e29, math.inf, 2.5, math.nan, -6e4], dtype), 300))
+    alone = torch.stack([getattr(torch, name)(number) for number in mixed[:8]])
+    together = getattr(torch, name)(mixed)
+    torch.testing.assert_close(together, alone.repeat(38)[:300], rtol=0, atol=0, equal_nan=True)
+    assert together[:8].isnan().nonzero().flatten().tolist() == [4, 6]
+
+
+@LONG_DOUBLE
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_functions_that_swing_far_from_zero(dtype: type[np.floating]) -> None:
+    """Against their asymptotic series, in units of how far they swing there."""
+    generator = np.random.default_rng(0)
+    x = np.exp2(generator.uniform(27, 100, 3000)).astype(dtype)
+    wide = x.astype(np.longdouble)
+    sine, cosine = np.sin(wide), np.cos(wide)
+    size = 1 / np.sqrt(np.pi * wide)
+    expected = {
+        "bessel_j0": size * (sine + cosine + (sine - cosine) / (8 * wide)),
+        "bessel_j1": size * (sine - cosine + 3 * (sine + cosine) / (8 * wide)),
+        "bessel_y0": size * (sine - cosine - (sine + cosine) / (8 * wide)),
+        "bessel_y1": size * (-(sine + cosine) + 3 * (sine - cosine) / (8 * wide)),
+        "spherical_bessel_j0": sine / wide,
+    }
+    for name, exact in expected.items():
+        found = getattr(torch.special, name)(torch.from_numpy(x)).numpy()
+        swing = 1 / wide if name == "spherical_bessel_j0" else size
+        assert np.max(np.abs(found - exact) / swing) < 4 * np.finfo(dtype).eps
+        ends = getattr(torch.special, name)(torch.tensor([math.inf, math.nan, 1.0], dtype=torch.float64))
+        assert ends[0] == 0
+        assert ends[1].isnan()
+    x = np.linspace(-60, -9, 5000).astype(dtype)
+    zeta = np.float64(2 / 3) * np.abs(x.astype(np.float64)) ** 1.5
+    steps = [1.0, *((6 * k - 5) * (6 * k - 1) / (72 * k) for k in range(1, 9))]
+    terms = np.cumprod(steps)
+    p = sum((-1) ** (k // 2) * terms[k] / zeta**k for k in (0, 2, 4, 6, 8))
+    q = sum((-1) ** (k // 2) * terms[k] / zeta**k for k in (1, 3, 5, 7))
+    exact = (np.sin(zeta + np.pi / 4) * p - np.cos(zeta + np.pi / 4) * q) / np.sqrt(np.pi) / np.abs(x) ** 0.25
+    assert np.max(np.abs(torch.special.airy_ai(torch.from_numpy(x)).numpy() - exact)) < 1e-7
+    ends = torch.special.airy_ai(torch.tensor([math.inf, -math.inf, 120.0, math.nan], dtype=torch.float64))
+    assert ends[:3].tolist() == [0, 0, 0]
+    assert ends[3].isnan()
+
+
+def test_logarithms_of_subnormal_numbers() -> None:
+    x = (np.arange(1, 40000, 7) * 2.0**-149).astype(np.float32)
+    for name in ("log", "log2", "log10"):
+        assert units_off(getattr(torch, name)(torch.from_numpy(x)), getattr(np, name)(x.astype(np.float64))) < 0.6
+
+
+def test_sinc_far_from_zero() -> None:
+    for dtype in (torch.float32, torch.float64):
+        whole = torch.tensor([1.0, -2.0, 12345.0, 2.0**30, 1e30], dtype=dtype)
+        assert not torch.sinc(whole).any()
+        half = torch.tensor([0.5, 1.5, -100000.5], dtype=dtype)
+        torch.testing.assert_close(torch.sinc(half) * half * math.pi, torch.tensor([1.0, -1.0, -1.0], dtype=dtype))
+
+
+@pytest.mark.parametrize(("dtype", "digits"), [(torch.bfloat16, 8), (torch.float16, 11)], ids=str)
+def test_gelu_of_halves_is_rounded_almost_once(dtype: torch.dtype, digits: int) -> None:
+    x = torch.arange(-(2**15), 2**15, dtype=torch.int32).to(torch.int16).view(dtype)
+    x = x[(x.abs() < 100) & (x > -5)]  # further left it is below float16's normal numbers
+    for given in (x, x[1:], x.repeat_interleave(2)[::2]):
+        exact = given.double() * torch.special.ndtr(given.double())
+        spacing = torch.ldexp(torch.tensor(1.0).double(), torch.frexp(exact)[1] - digits)
+        spacing = spacing.clamp(min=torch.finfo(dtype).smallest_normal * 2.0 ** (1 - digits))
+        assert ((torch.nn.functional.gelu(given).double() - exact).abs() / spacing).max() < 0.55
+    edges = torch.nn.functional.gelu(torch.tensor([math.inf, -math.inf, math.nan, 0.0] * 5, dtype=dtype))
+    assert edges[0] == math.inf
+    assert edges[1:3].isnan().all()
+    assert edges[3] == 0
+
+
 @pytest.mark.parametrize("name", ["tanh", "expm1", "sin", "tan", "arctan", "arcsin", "sinh", "log1p"])
 def test_odd_functions_of_the_smallest_numbers(name: str) -> None:
     x = torch.tensor([1e-45, 1e-44, 1e-40, 1e-38, 1e-30, 1e-20])

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
+import struct
+import subprocess
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -123,3 +128,56 @@ def test_reductions_of_single_elements(dim: int, dtype: torch.dtype) -> None:
             assert torch.equal(laid_out.logsumexp(dim), flat)
             assert laid_out.var(dim).isnan().all()
             assert not laid_out.var(dim, correction=0).any()
+
+
+@pytest.mark.parametrize("dtype", FLOATING, ids=str)
+def test_incomplete_gamma_functions(dtype: torch.dtype) -> None:
+    """At the ends of both arguments, alone and among others; where one is far from the other, they are 0 and 1."""
+    nan, inf = math.nan, math.inf
+    lower = {
+        (0.0, 0.0): nan, (0.0, 2.0): 1, (0.0, inf): 1, (2.0, 0.0): 0, (2.0, inf): 1, (inf, 2.0): 0, (inf, inf): nan,
+        (-1.0, 2.0): nan, (2.0, -1.0): nan, (nan, 2.0): nan, (2.0, nan): nan, (2.0, 1e6): 1, (2.0, 1e20): 1,
+        (0.5, 1e38): 1, (1e6, 2.0): 0, (1e30, 2.0): 0, (2e7, 1e7): 0, (1e7, 2e7): 1, (1e-30, 2.0): 1,
+        (1.0, 1.0): 1 - 1 / math.e, (1.0, 0.25): -math.expm1(-0.25), (100.0, 100.0): 0.5132987982791487,
+    }  # fmt: skip
+    a, x = torch.tensor(list(lower), dtype=dtype).unbind(1)
+    expected = torch.tensor(list(lower.values()), dtype=dtype)
+    for times in (1, 7):
+        found = torch.special.gammainc(a.repeat(times), x.repeat(times))
+        torch.testing.assert_close(found, expected.repeat(times), equal_nan=True)
+        rest = torch.special.gammaincc(a.repeat(times), x.repeat(times))
+        torch.testing.assert_close(rest, 1 - expected.repeat(times), equal_nan=True)
+    for i in range(len(lower)):
+        alone = torch.special.gammainc(a[i].repeat(9), x[i].repeat(9))
+        torch.testing.assert_close(alone, expected[i].repeat(9), equal_nan=True)
+
+
+@pytest.mark.parametrize("dtype", FLOATING, ids=str)
+def test_special_functions_of_edges_alone(dtype: torch.dtype) -> None:
+    """A vector of one edge gives what it gives among others."""
+    special = torch.special
+    for function in (
+        special.ndtri, special.erfcx, special.entr, special.digamma, special.log_ndtr, special.bessel_y0, torch.angle,
+        special.bessel_y1, special.modified_bessel_k0, special.scaled_modified_bessel_k1, torch.erfinv, special.airy_ai,
+    ):  # fmt: skip
+        mixed = function(torch.tensor(EDGES, dtype=dtype))
+        for edge, expected in zip(EDGES, mixed.tolist(), strict=True):
+            for found in function(torch.full((19,), edge, dtype=dtype)).tolist():
+                assert _same(found, expected), (function, edge, found, expected)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks Linux what is in memory")
+def test_constants_are_in_memory_from_the_start() -> None:
+    """Loads that leave out all lanes do not bring in their page, and take hundreds of cycles until it is there."""
+    program = "import torch; print(open('/proc/self/smaps').read())"
+    maps = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout
+    found = re.search(r"-\w+ r--p (?!0+ )(\w+) [^/\n]*(/.*libtorch_cpu\.so)\n(?:.*\n)*?Rss: +(\d+) kB", maps)
+    assert found is not None
+    start, size = int(found[1], 16), int(found[3]) * 1024
+    content = Path(found[2]).read_bytes()
+    (headers,) = struct.unpack_from("<Q", content, 32)
+    (count,) = struct.unpack_from("<H", content, 56)
+    kinds = {struct.unpack_from("<I", content, headers + 56 * i)[0]: headers + 56 * i for i in range(count)}
+    exception_tables = 0x6474E550  # PT_GNU_EH_FRAME: where constants end
+    (end,) = struct.unpack_from("<Q", content, kinds[exception_tables] + 8)
+    assert size >= end - start > 100_000

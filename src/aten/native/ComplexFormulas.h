@@ -133,7 +133,7 @@ C10_HOST_DEVICE c10::complex<P> sign_of(c10::complex<P> z) {
   row(cos, T, cos_of(z))                                 \
   row(tanh, T, tanh_of(z))                               \
   row(sigmoid, T, sigmoid_of(z))                         \
-  row(silu, T, z * sigmoid_of(z))
+  row(silu, T, z / (T(1) + exp_of(-z)))
 #define AT_FORALL_COMPLEX_UNARY(row) AT_FORALL_COMPLEX_UNARY_ARITHMETIC(row) AT_FORALL_COMPLEX_UNARY_FUNCTIONS(row)
 // The gradients are of functions with the conjugated derivative, as autograd has it.
 #define AT_FORALL_COMPLEX_BINARY_ARITHMETIC(row)  \

@@ -129,6 +129,26 @@ Tensor index_fill_tensor(const Tensor& self, int64_t dim, const Tensor& index, c
   return at::where(mask, value.to(self.dtype()), self);
 }
 
+namespace {
+
+// The source's elements, in their order, where it is a place; each tensor's elements lie side by side.
+void fill_places(const Tensor& result, const Tensor& is_place, const Tensor& source) {
+  dispatch_word(result.element_size(), [&](auto word) {
+    using Word = decltype(word);
+    auto* out = static_cast<Word*>(result.data_ptr());
+    const auto* next = static_cast<const Word*>(source.data_ptr());
+    const auto* places = static_cast<const uint8_t*>(is_place.data_ptr());
+    const int64_t count = result.numel();
+    for (int64_t i = 0; i < count; ++i) {  // without a branch: no processor guesses masks
+      const Word* const from = places[i] != 0 ? next : out + i;
+      out[i] = *from;
+      next += places[i] != 0;
+    }
+  });
+}
+
+}  // namespace
+
 Tensor masked_scatter(const Tensor& self, const Tensor& mask, const Tensor& source) {
   TORCH_CHECK(self.dtype() == source.dtype(), "masked_scatter: expected self and source to have same dtypes but got ",
               self.dtype(), " and ", source.dtype());
@@ -137,12 +157,23 @@ Tensor masked_scatter(const Tensor& self, const Tensor& mask, const Tensor& sour
   const DimVector shape = broadcast_shapes(self.sizes(), mask.sizes());
   const Tensor target = self.expand(shape);
   if (target.numel() == 0 || self.is_meta()) return at::clone(target);
+  const auto check_count = [&](int64_t count) {
+    TORCH_CHECK(count <= source.numel(),
+                "masked_scatter: expected self and source to have same number of elements, but got "
+                "number of elements of source = ",
+                source.numel(), " for ", count, " places");
+  };
+  const bool is_on_cpu = self.is_cpu() && mask.is_cpu() && source.is_cpu();
+  if (is_on_cpu && !is_differentiated(self) && !is_differentiated(source)) {
+    const Tensor is_place = mask.expand(shape).contiguous();
+    check_count(at::count_nonzero(is_place).item<int64_t>());
+    const Tensor result = at::clone(target.contiguous());
+    fill_places(result, is_place, source.contiguous());
+    return result;
+  }
   const Tensor places = at::reshape(at::nonzero(at::reshape(mask.expand(shape), {-1})), {-1});
   const int64_t count = places.numel();
-  TORCH_CHECK(count <= source.numel(),
-              "masked_scatter: expected self and source to have same number of elements, but got "
-              "number of elements of source = ",
-              source.numel(), " for ", count, " places");
+  check_count(count);
   const Tensor values = at::slice(at::reshape(source, {-1}), 0, 0, count);
   return at::reshape(at::index_put(at::reshape(target, {-1}), {places}, values), shape);
 }

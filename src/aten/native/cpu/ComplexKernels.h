@@ -10,6 +10,7 @@ namespace at::native::cpu {
 #define TORCH_DECLARE(name, ...) void complex_##name(TensorIterator& iter);
 AT_FORALL_COMPLEX_BINARY(TORCH_DECLARE)
 AT_FORALL_COMPLEX_UNARY(TORCH_DECLARE)
+TORCH_DECLARE(angle)
 TORCH_DECLARE(sigmoid_backward)
 TORCH_DECLARE(silu_backward)
 TORCH_DECLARE(tanh_backward)

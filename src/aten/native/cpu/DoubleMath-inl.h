@@ -67,6 +67,73 @@ HWY_INLINE HWY_ATTR V polynomial_in_halves(D d, V x, const double (&terms)[N]) {
   return N % 2 == 1 ? hn::MulAdd(second, x, first) : hn::MulAdd(first, x, second);
 }
 
+#if TORCH_FUSED_PRODUCTS
+constexpr double kLargestAngle64 = 500000;  // up to which multiples of three parts of pi / 2 leave all digits
+
+// x = n pi / 2 + r + low for every finite x; n modulo 4.
+template <typename D, typename V>
+HWY_INLINE HWY_ATTR AngleRest<D> rest_of_angle(D d, V x) {
+  const auto quarter = PowerOfTwo<D>::rounded(d, x, 0.63661977236758134308);
+  // The first two parts times n are exact.
+  const V first = hn::NegMulAdd(quarter.n, hn::Set(d, 1.5707963267341256), x);
+  const V product = hn::Mul(quarter.n, hn::Set(d, 6.077100506303966e-11));
+  const V high = hn::Sub(first, product);
+  const V lost = hn::Sub(hn::Sub(first, high), product);
+  const Pair<V> r = add_smaller(high, hn::NegMulAdd(quarter.n, hn::Set(d, 2.0222662487959506e-21), lost));
+  const hn::RebindToSigned<D> bits;
+  AngleRest<D> rest{r.high, r.low, hn::BitCast(bits, quarter.whole)};
+  const V magnitude = hn::Abs(x);
+  const V largest = hn::Set(d, kLargestAngle64);
+  const auto is_large =
+      hn::And(hn::Gt(magnitude, largest), hn::Le(magnitude, hn::Set(d, std::numeric_limits<double>::max())));
+  if (HWY_UNLIKELY(!hn::AllFalse(d, is_large))) {
+    const auto far = rest_of_double_angle(d, hn::IfThenElse(is_large, x, largest));
+    rest = {hn::IfThenElse(is_large, far.r, rest.r), hn::IfThenElse(is_large, far.low, rest.low),
+            hn::IfThenElse(hn::RebindMask(bits, is_large), far.n, rest.n)};
+  }
+  return rest;
+}
+#endif
+
+// The sine and the cosine of every number.
+template <typename D>
+struct SineAndCosine {
+  hn::Vec<D> sine;
+  hn::Vec<D> cosine;
+};
+template <typename D, typename V>
+HWY_INLINE HWY_ATTR SineAndCosine<D> sine_and_cosine(D d, V x) {
+#if TORCH_FUSED_PRODUCTS
+  constexpr double sines[] = {1.58967957134895630e-10, -2.50507581156981884e-08, 2.75573136919155513e-06,
+                              -1.98412698298077779e-04, 8.33333333332241313e-03, -1.66666666666666324e-01};
+  constexpr double cosines[] = {-1.13596480422715987e-11, 2.08757232781322345e-09, -2.75573143523721733e-07,
+                                2.48015872894823402e-05, -1.38888888888741248e-03, 4.16666666666666019e-02};
+  const auto [r, low, n] = rest_of_angle(d, x);
+  const V one = hn::Set(d, 1.0);
+  const V square = hn::Mul(r, r);
+  const V half = hn::Mul(square, hn::Set(d, 0.5));
+  V sine = hn::MulAdd(hn::Mul(square, r), polynomial(d, square, sines), hn::NegMulAdd(low, half, low));
+  sine = hn::IfThenElse(hn::Eq(x, hn::Zero(d)), x, hn::Add(r, sine));
+  const V most = hn::Sub(one, half);
+  const V lost = hn::NegMulAdd(r, low, hn::Sub(hn::Sub(one, most), half));
+  const V cosine = hn::Add(most, hn::MulAdd(hn::Mul(square, square), polynomial(d, square, cosines), lost));
+  const hn::RebindToSigned<D> bits;
+  const auto is_odd = hn::MaskFromVec(hn::BitCast(d, hn::BroadcastSignBit(hn::ShiftLeft<63>(n))));
+  const auto turned = [&](hn::Vec<hn::RebindToSigned<D>> quarters, V of) HWY_ATTR {
+    const auto sign = hn::And(hn::ShiftLeft<62>(quarters), hn::SignBit(bits));
+    return hn::BitCast(d, hn::Xor(hn::BitCast(bits, of), sign));
+  };
+  return {turned(n, hn::IfThenElse(is_odd, cosine, sine)),
+          turned(hn::Add(n, hn::Set(bits, 1)), hn::IfThenElse(is_odd, sine, cosine))};
+#else
+  constexpr double kMost = 39000;  // up to which Highway's have their digits
+  double (*sine_of)(double) = [](double value) -> double { return std::sin(value); };
+  double (*cosine_of)(double) = [](double value) -> double { return std::cos(value); };
+  return {patch_outside(d, x, hn::Sin(d, x), -kMost, kMost, sine_of),
+          patch_outside(d, x, hn::Cos(d, x), -kMost, kMost, cosine_of)};
+#endif
+}
+
 // (...(start x + terms[0]) x + ...) + the last term, each greater than what is added to it.
 template <typename D, typename V, typename X, size_t N>
 HWY_INLINE HWY_ATTR Pair<V> add_terms(D d, V start, X x, const SplitConstant<double> (&terms)[N]) {
@@ -317,7 +384,6 @@ struct LogAddExpOfDoubles {
   }
 };
 
-// For |x| up to 500000.
 struct TanOfDoubles {
   template <typename D, typename V>
   HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
@@ -325,14 +391,9 @@ struct TanOfDoubles {
                                 1.45556985412165696e-03, 3.59214617909397972e-03, 8.86323477514643250e-03,
                                 2.18694885541466724e-02, 5.39682539680365614e-02, 1.33333333333334358e-01,
                                 3.33333333333333315e-01};
-    const auto quarter = PowerOfTwo<D>::rounded(d, x, 0.63661977236758134308);
-    // Half of pi in three parts, of which the first two times n are exact.
-    const V first = hn::NegMulAdd(quarter.n, hn::Set(d, 1.5707963267341256), x);
-    const V product = hn::Mul(quarter.n, hn::Set(d, 6.077100506303966e-11));
-    const V high = hn::Sub(first, product);
-    const V lost = hn::Sub(hn::Sub(first, high), product);
+    const auto [high, low, n] = rest_of_angle(d, x);
+    const Pair<V> r{high, low};
     const V half = hn::Set(d, 0.5);
-    const Pair<V> r = add_smaller(high, hn::NegMulAdd(quarter.n, hn::Set(d, 2.0222662487959506e-21), lost));
     const V h = hn::Mul(r.high, half);
     const V square = hn::Mul(h, h);
     const V tail = hn::MulAdd(hn::Mul(polynomial(d, square, terms), square), h,
@@ -343,8 +404,7 @@ struct TanOfDoubles {
     Pair<V> rest = add_smaller(hn::Set(d, 1.0), hn::Neg(t_square.high));
     rest.low = hn::Sub(rest.low, t_square.low);
     const Pair<V> twice{hn::Add(t.high, t.high), hn::Add(t.low, t.low)};
-    const auto odd = hn::MaskFromVec(hn::BitCast(d, hn::BroadcastSignBit(hn::BitCast(
-        hn::RebindToSigned<D>(), hn::ShiftLeft<63>(quarter.whole)))));
+    const auto odd = hn::MaskFromVec(hn::BitCast(d, hn::BroadcastSignBit(hn::ShiftLeft<63>(n))));
     const Pair<V> top{hn::IfThenElse(odd, hn::Neg(rest.high), twice.high),
                       hn::IfThenElse(odd, hn::Neg(rest.low), twice.low)};
     const Pair<V> bottom{hn::IfThenElse(odd, twice.high, rest.high), hn::IfThenElse(odd, twice.low, rest.low)};

@@ -12,6 +12,7 @@
 #include <aten/native/cpu/FloatTables.h>
 
 #include <cstddef>
+#include <limits>
 
 #include <hwy/highway.h>
 
@@ -21,6 +22,8 @@
 #else
 #define TORCH_FUSED_PRODUCTS 1
 #endif
+
+#include <aten/native/cpu/LargeAngles-inl.h>  // asks for TORCH_FUSED_PRODUCTS
 
 HWY_BEFORE_NAMESPACE();
 namespace at::native::cpu {
@@ -199,7 +202,7 @@ struct Base10 {
 // The logarithm of x, or of 1 + x if kFromOne, where that is positive and normal (and at most 2^127); `more`, if it is
 // there, is added before the result is rounded.
 template <typename Base, bool kFromOne, typename D, typename V>
-HWY_INLINE HWY_ATTR V float_log(D d, V x, const V* more = nullptr) {
+HWY_INLINE HWY_ATTR V float_log(D d, V x, const V* more = nullptr, float more_exponent = 0) {
   const hn::RebindToSigned<D> bits;
   const V one = hn::Set(d, 1.0f);
   // 2^exponent times a mantissa from 0.703125 on, which lies in one of 16 places; 1 lies in the middle of one.
@@ -207,7 +210,8 @@ HWY_INLINE HWY_ATTR V float_log(D d, V x, const V* more = nullptr) {
   const auto above = hn::Sub(raw, hn::Set(bits, 0x3f340000));
   const auto whole = hn::ShiftRight<23>(above);
   const auto place = hn::ShiftRight<19>(above);
-  const V exponent = hn::ConvertTo(d, whole);
+  V exponent = hn::ConvertTo(d, whole);
+  if (more_exponent != 0) exponent = hn::Add(exponent, hn::Set(d, more_exponent));
   V inverse = look_up(d, kInverses, place);
   V f;
   V low = look_up(d, Base::kLogsLow, place);
@@ -247,9 +251,9 @@ HWY_INLINE HWY_ATTR V float_softplus(D d, V x) {
   return hn::Add(hn::Max(x, hn::Zero(d)), small);
 }
 
-constexpr float kLargestAngle = 20000;  // where what is left beside a multiple of pi / 8 has all of its digits
+constexpr float kLargestAngle = 20000;  // up to which what is left beside a multiple of pi / 8 has all of its digits
 
-// The sine and the cosine of x, each as a sum of two, for |x| up to kLargestAngle.
+// The sine and the cosine of x, each as a sum of two.
 template <typename D>
 struct AngleParts {
   using V = hn::Vec<D>;
@@ -273,10 +277,19 @@ struct AngleParts {
     r = hn::Sub(rest, product);
     low = hn::Sub(hn::Sub(hn::Sub(rest, r), product), hn::MulSub(whole.n, third, product));
     low = hn::NegMulAdd(whole.n, hn::Set(d, -1.2863278659196089e-14f), low);
+    n = whole.bits;
+    const V magnitude = hn::Abs(x);
+    const auto is_large = hn::And(hn::Gt(magnitude, hn::Set(d, kLargestAngle)),
+                                  hn::Le(magnitude, hn::Set(d, std::numeric_limits<float>::max())));
+    if (HWY_UNLIKELY(!hn::AllFalse(d, is_large))) {
+      const auto rest = rest_of_float_angle(d, hn::IfThenElse(is_large, x, hn::Set(d, kLargestAngle)));
+      r = hn::IfThenElse(is_large, rest.r, r);
+      low = hn::IfThenElse(is_large, rest.low, low);
+      n = hn::IfThenElse(hn::RebindMask(hn::RebindToSigned<D>(), is_large), rest.n, n);
+    }
     const V square = hn::Mul(r, r);
     sine = hn::MulAdd(hn::Mul(square, r), polynomial(d, square, sines), low);
     curve = hn::Mul(square, polynomial(d, square, cosines));
-    n = whole.bits;
   }
   // The sine of the angle whose multiple of pi / 8 has the sine s and the cosine c, before the last rounding.
   HWY_INLINE HWY_ATTR void add(V s, V s_low, V c, V c_low) {

@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include <cstdint>
+
 namespace at::native::cpu {
 
 // 2^(j / 16), and what it is beyond float32.
@@ -21,6 +23,14 @@ inline constexpr float kSines[16] = {
 inline constexpr float kSinesLow[16] = {
     0, 6.2233507e-09f, 1.21016175e-08f, 2.830749e-08f, 0, 2.830749e-08f, 1.21016175e-08f, 6.2233507e-09f, 0,
     -6.2233507e-09f, -1.21016175e-08f, -2.830749e-08f, 0, -2.830749e-08f, -1.21016175e-08f, -6.2233507e-09f};
+
+// The first 1184 binary digits of 1 / pi, the last ones in the first number, and zeros.
+inline constexpr int kDigitsOfInverseOfPi = 1184;
+inline constexpr uint64_t kInverseOfPi[20] = {
+    0x8fc6ae842b019823, 0xc529497535fdafd8, 0xf5f2f8bd9e839cfb, 0x4f2ff516ba93dd63, 0x93e584dba7a31fb3,
+    0xad05368fb69b3f67, 0xef02cc07f79788c5, 0xdefc941d8ffc4bff, 0xc1a99cfa4e422fc5, 0x5a2fbf209cc8eb1c,
+    0x975da24274ce3813, 0x5894d39f74411afa, 0x04e8c90e7f0ef58e, 0x2126e97003249775, 0xef5de2b0db92371d,
+    0x9e21c820ff28b1d5, 0xfa9a6ee06db14acc, 0x27220a94fe13abe8, 0x00000000517cc1b7, 0x0000000000000000};
 
 // About the inverses of mantissas, in so few digits that their product with one, less 1, is exact.
 inline constexpr float kInverses[16] = {

@@ -14,8 +14,7 @@ HWY_BEFORE_NAMESPACE();
 namespace at::native::cpu {
 namespace HWY_NAMESPACE {
 
-constexpr double kFarFromZero = 8;        // where the functions have other polynomials
-constexpr double kLargestAngle64 = 30000;  // up to which Highway's sine and cosine have their digits
+constexpr double kFarFromZero = 8;  // where the functions have other polynomials
 
 // J0(x), or J1(x) / x, of z = x^2 up to 64: its first two zeros times a polynomial of 1 - z / 64.
 template <int kOrder, typename D, typename V>
@@ -60,8 +59,7 @@ HWY_INLINE HWY_ATTR V bessel_far(D d, V x) {
   const V s = hn::Mul(u, u);
   const V p = kOrder == 0 ? polynomial(d, s, p_0) : polynomial(d, s, p_1);
   const V q = hn::Mul(u, kOrder == 0 ? polynomial(d, s, q_0) : polynomial(d, s, q_1));
-  const V sine = hn::Sin(d, x);
-  const V cosine = hn::Cos(d, x);
+  const auto [sine, cosine] = sine_and_cosine(d, x);
   const V sum = hn::Add(sine, cosine);  // times sqrt(1 / 2): the sine and the cosine of a, but for their signs
   const V difference = hn::Sub(sine, cosine);
   V value;
@@ -70,7 +68,8 @@ HWY_INLINE HWY_ATTR V bessel_far(D d, V x) {
   } else {
     value = kSecondKind ? hn::MulSub(q, difference, hn::Mul(p, sum)) : hn::MulAdd(p, difference, hn::Mul(q, sum));
   }
-  return hn::Div(value, hn::Sqrt(hn::Mul(x, hn::Set(d, special::kPi))));
+  const V result = hn::Div(value, hn::Mul(hn::Sqrt(x), hn::Set(d, special::kSqrtPi)));
+  return hn::IfThenZeroElse(hn::Eq(x, hn::Set(d, kEndless)), result);
 }
 
 template <int kOrder>
@@ -78,15 +77,16 @@ struct BesselJOfVectors {
   template <typename D, typename V>
   HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
     const V magnitude = hn::Abs(x);
-    V result = bessel_j_near<kOrder>(d, hn::Mul(x, x));
-    if constexpr (kOrder == 1) result = hn::Mul(result, x);
     const auto is_near = hn::Le(magnitude, hn::Set(d, kFarFromZero));
-    if (HWY_LIKELY(hn::AllTrue(d, is_near))) return result;
-    V far = bessel_far<kOrder, false>(d, magnitude);
-    if constexpr (kOrder == 1) far = hn::IfThenElse(hn::Lt(x, hn::Zero(d)), hn::Neg(far), far);
-    result = hn::IfThenElse(is_near, result, far);
-    double (*scalar)(double) = [](double value) -> double { return kOrder == 0 ? ::j0(value) : ::j1(value); };
-    return patch_outside(d, x, result, -kLargestAngle64, kLargestAngle64, scalar);
+    V far = hn::Zero(d);
+    if (HWY_UNLIKELY(!hn::AllTrue(d, is_near))) {
+      far = bessel_far<kOrder, false>(d, magnitude);
+      if constexpr (kOrder == 1) far = hn::IfThenElse(hn::Lt(x, hn::Zero(d)), hn::Neg(far), far);
+      if (hn::AllFalse(d, is_near)) return far;
+    }
+    V near = bessel_j_near<kOrder>(d, hn::Mul(x, x));
+    if constexpr (kOrder == 1) near = hn::Mul(near, x);
+    return hn::IfThenElse(is_near, near, far);
   }
 };
 // Up to 8 a polynomial of x^2 / 32 - 1 beside (2 / pi) log(x) J0(x); or x times one beside
@@ -106,24 +106,27 @@ struct BesselYOfVectors {
         2.38049304205141779e-07, -3.60100002259045798e-06, 4.46743301264636476e-05, -4.43817343442014678e-04,
         3.42249073991884954e-03, -1.96287568331171107e-02, 7.85478692224253205e-02, -1.96398398599302026e-01,
         2.35072092066697547e-01, 2.33675717209934804e-02, -2.43377430791931137e-01, 7.07598588211800494e-02};
+    const V zero = hn::Zero(d);
+    const auto is_right = hn::Gt(x, zero);
+    const V edge = hn::IfThenElse(hn::Eq(x, zero), hn::Set(d, -kEndless), hn::Set(d, special::kNaN));
+    if (HWY_UNLIKELY(hn::AllFalse(d, is_right))) return edge;
+    const auto is_near = hn::Le(x, hn::Set(d, kFarFromZero));
+    V far = edge;
+    if (HWY_UNLIKELY(!hn::AllTrue(d, is_near))) {
+      far = hn::IfThenElse(is_right, bessel_far<kOrder, true>(d, x), edge);
+      if (hn::AllFalse(d, hn::And(is_right, is_near))) return far;
+    }
     const V z = hn::Mul(x, x);
     const V t = hn::MulSub(z, hn::Set(d, 1.0 / 32), hn::Set(d, 1.0));
     const V j = hn::Mul(hn::Log(d, x), bessel_j_near<kOrder>(d, z));
     const V unit = hn::Set(d, 2 / special::kPi);
-    V result;
+    V near;
     if constexpr (kOrder == 0) {
-      result = hn::MulAdd(unit, j, polynomial(d, t, order_0));
+      near = hn::MulAdd(unit, j, polynomial(d, t, order_0));
     } else {
-      result = hn::MulSub(x, hn::MulAdd(unit, j, polynomial(d, t, order_1)), hn::Div(unit, x));
+      near = hn::MulSub(x, hn::MulAdd(unit, j, polynomial(d, t, order_1)), hn::Div(unit, x));
     }
-    const auto is_near = hn::Le(x, hn::Set(d, kFarFromZero));
-    if (HWY_UNLIKELY(!hn::AllTrue(d, is_near))) {
-      result = hn::IfThenElse(is_near, result, bessel_far<kOrder, true>(d, x));
-    }
-    double (*scalar)(double) = [](double value) -> double {
-      return value < 0 ? special::kNaN : kOrder == 0 ? ::y0(value) : ::y1(value);
-    };
-    return patch_outside(d, x, result, 1e-300, kLargestAngle64, scalar);
+    return hn::IfThenElse(hn::And(is_right, is_near), near, far);
   }
 };
 
@@ -211,6 +214,9 @@ struct BesselKOfVectors {
     const V zero = hn::Zero(d);
     const V one = hn::Set(d, 1.0);
     const V two = hn::Set(d, 2.0);
+    const auto is_right = hn::Gt(x, zero);
+    const V edge = hn::IfThenElse(hn::Eq(x, zero), hn::Set(d, kEndless), hn::Set(d, special::kNaN));
+    if (HWY_UNLIKELY(hn::AllFalse(d, is_right))) return edge;
     const V z = hn::Mul(x, x);
     const V t = hn::MulSub(z, hn::Set(d, 0.5), one);
     const V i = hn::Mul(hn::Log(d, hn::Mul(x, hn::Set(d, 0.5))), bessel_i_near<kOrder>(d, z));
@@ -218,14 +224,13 @@ struct BesselKOfVectors {
     if constexpr (kOrder == 0) result = hn::Sub(polynomial(d, t, order_0), i);
     else result = hn::MulAdd(i, x, hn::Div(polynomial(d, t, order_1), x));
     if constexpr (kScaled) result = hn::Mul(result, exp_vector(d, x));
-    const auto is_near = hn::And(hn::Gt(x, zero), hn::Le(x, two));
+    const auto is_near = hn::And(is_right, hn::Le(x, two));
     if (HWY_LIKELY(hn::AllTrue(d, is_near))) return result;
     const V u = hn::Sub(hn::Div(hn::Set(d, 4.0), x), one);
     V far = hn::Div(kOrder == 0 ? polynomial(d, u, far_0) : polynomial(d, u, far_1), hn::Sqrt(x));
     if constexpr (!kScaled) far = hn::Mul(far, exp_vector(d, hn::Neg(x)));
     result = hn::IfThenElse(is_near, result, far);
-    const V edge = hn::IfThenElse(hn::Eq(x, zero), hn::Set(d, kEndless), hn::Set(d, special::kNaN));
-    return hn::IfThenElse(hn::Gt(x, zero), result, edge);
+    return hn::IfThenElse(is_right, result, edge);
   }
 };
 
@@ -235,13 +240,13 @@ struct SphericalBesselJ0OfVectors {
     const V square = hn::Mul(x, x);
     const auto is_near = hn::Lt(hn::Abs(x), hn::Set(d, 1e-4));
     const V near = hn::NegMulAdd(square, hn::Set(d, 1.0 / 6), hn::Set(d, 1.0));
-    const V result = hn::IfThenElse(is_near, near, hn::Div(hn::Sin(d, x), x));
-    double (*scalar)(double) = [](double value) -> double { return special::spherical_bessel_j0(value); };
-    return patch_outside(d, x, result, -kLargestAngle64, kLargestAngle64, scalar);
+    const V result = hn::IfThenElse(is_near, near, hn::Div(sine_and_cosine(d, x).sine, x));
+    return hn::IfThenZeroElse(hn::Eq(hn::Abs(x), hn::Set(d, kEndless)), result);
   }
 };
 
-// By Taylor's series from -9.5 to 2.5; above, exp(-zeta) / x^(1/4) times a polynomial of 1 / zeta.
+// By Taylor's series from -9.5 to 2.5; above, exp(-zeta) / x^(1/4) times a polynomial of 1 / zeta, and below a sine and
+// a cosine times the asymptotic series, in powers of 1 / zeta, with the signs of p and q.
 struct AiryAiOfVectors {
   template <typename D, typename V>
   HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
@@ -253,6 +258,30 @@ struct AiryAiOfVectors {
         -5.85656608610839180e-04, 1.50842353882830451e-03, -7.43385048396615587e-03, 2.82094791773878140e-01};
     constexpr double kBorder = 2.5;
     constexpr double kZetaThere = 2.635231383473649;  // 2/3 of its power of 3/2
+    const auto is_far = hn::Gt(x, hn::Set(d, kBorder));
+    const auto is_left = hn::Lt(x, hn::Set(d, -9.5));
+    const auto is_outside = hn::Or(is_far, is_left);
+    const V most = hn::Set(d, 120.0);  // 0 from here on
+    V result = hn::Zero(d);
+    if (!hn::AllTrue(d, is_outside)) result = near(d, x);
+    if (!hn::AllFalse(d, hn::And(is_far, hn::Lt(x, most)))) {
+      const V bounded = hn::Max(hn::Min(x, most), hn::Set(d, kBorder));
+      const V root = hn::Sqrt(bounded);
+      const V zeta = hn::Mul(hn::Mul(bounded, root), hn::Set(d, 2.0 / 3));
+      const V curve = polynomial(d, hn::Div(hn::Set(d, kZetaThere), zeta), far);
+      const V power = exp_vector(d, hn::Neg(zeta));
+      result = hn::IfThenElse(is_far, hn::Div(hn::Mul(power, curve), hn::Sqrt(root)), result);
+    }
+    result = hn::IfThenZeroElse(hn::Ge(x, most), result);
+    if (!hn::AllFalse(d, is_left)) {
+      result = hn::IfThenElse(is_left, left(d, hn::Max(hn::Neg(x), hn::Set(d, 9.5))), result);
+    }
+    return result;
+  }
+
+ private:
+  template <typename D, typename V>
+  HWY_INLINE HWY_ATTR static V near(D d, V x) {
     const hn::RebindToSigned<D> places;
     const V node = hn::Max(hn::Min(hn::Round(x), hn::Set(d, 2.0)), hn::Set(d, -9.0));
     const V h = hn::Sub(x, node);
@@ -270,17 +299,30 @@ struct AiryAiOfVectors {
       after = next;
       power = hn::Mul(power, h);
     }
-    const auto is_far = hn::Gt(x, hn::Set(d, kBorder));
-    if (!hn::AllFalse(d, is_far)) {
-      const V bounded = hn::Max(hn::Min(x, hn::Set(d, 120.0)), hn::Set(d, kBorder));
-      const V root = hn::Sqrt(bounded);
-      const V zeta = hn::Mul(hn::Mul(bounded, root), hn::Set(d, 2.0 / 3));
-      const V curve = polynomial(d, hn::Div(hn::Set(d, kZetaThere), zeta), far);
-      const V power = exp_vector(d, hn::Neg(zeta));
-      result = hn::IfThenElse(is_far, hn::Div(hn::Mul(power, curve), hn::Sqrt(root)), result);
+    return result;
+  }
+  template <typename D, typename V>
+  HWY_INLINE HWY_ATTR static V left(D d, V size) {
+    constexpr int kTerms = 12;
+    const V root = hn::Sqrt(size);
+    const V zeta = hn::Mul(hn::Mul(size, root), hn::Set(d, 2.0 / 3));
+    const V inverse = hn::Div(hn::Set(d, 1.0), zeta);
+    const V square = hn::Neg(hn::Mul(inverse, inverse));
+    // By Horner's rule: each term is the one before times (6 k - 5) (6 k - 1) / (72 k zeta).
+    V p = hn::Set(d, 1.0);
+    V q = p;
+    const auto step = [](int k) { return (6.0 * k - 5) * (6.0 * k - 1) / (72.0 * k); };
+    for (int k = 2 * kTerms; k > 1; k -= 2) {
+      p = hn::MulAdd(hn::Mul(p, square), hn::Set(d, step(k) * step(k - 1)), hn::Set(d, 1.0));
+      q = hn::MulAdd(hn::Mul(q, square), hn::Set(d, step(k + 1) * step(k)), hn::Set(d, 1.0));
     }
-    double (*scalar)(double) = [](double value) -> double { return special::airy_ai(value); };
-    return patch_outside(d, x, result, -9.5, 105.0, scalar);
+    q = hn::Mul(hn::Mul(q, inverse), hn::Set(d, step(1)));
+    // The sine and the cosine of zeta + pi / 4, times sqrt(2).
+    const auto [sine, cosine] = sine_and_cosine(d, zeta);
+    const V value = hn::NegMulAdd(hn::Sub(cosine, sine), q, hn::Mul(hn::Add(sine, cosine), p));
+    const V scale = hn::Set(d, 1 / (special::kSqrtPi * special::kSqrt2));
+    const V result = hn::Div(hn::Mul(value, scale), hn::Sqrt(root));
+    return hn::IfThenZeroElse(hn::Eq(size, hn::Set(d, kEndless)), result);
   }
 };
 

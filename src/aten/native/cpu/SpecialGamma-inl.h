@@ -41,6 +41,8 @@ struct DigammaOfVectors {
     const V zero = hn::Zero(d);
     const V one = hn::Set(d, 1.0);
     const V ten = hn::Set(d, 10.0);
+    const V pole = hn::CopySign(hn::Set(d, kEndless), hn::Neg(x));  // of 0
+    if (HWY_UNLIKELY(hn::AllTrue(d, hn::Eq(x, zero)))) return pole;
     const auto is_negative = hn::Lt(x, zero);
     const V start = hn::IfThenElse(is_negative, hn::Sub(one, x), x);
     const auto is_small = hn::Lt(start, ten);
@@ -55,7 +57,7 @@ struct DigammaOfVectors {
     const V cotangent = hn::Div(turns.cosine, turns.sine_over_pi);  // pi times it
     const V left = hn::IfThenElse(hn::Eq(turns.rest, zero), hn::Set(d, special::kNaN), hn::Sub(result, cotangent));
     result = hn::IfThenElse(is_negative, left, result);
-    return hn::IfThenElse(hn::Eq(x, zero), hn::CopySign(hn::Set(d, kEndless), hn::Neg(x)), result);
+    return hn::IfThenElse(hn::Eq(x, zero), pole, result);
   }
 };
 // sin(pi x) / pi, for x up to 1/2.
@@ -89,6 +91,7 @@ struct DigammaOfDoubles {
     const V one = hn::Set(d, 1.0);
     const V half = hn::Set(d, 0.5);
     const V size = hn::Abs(x);
+    if (HWY_UNLIKELY(hn::AllTrue(d, hn::Eq(x, zero)))) return hn::CopySign(hn::Set(d, kEndless), hn::Neg(x));
     const auto is_negative = hn::Lt(x, zero);
     const auto is_below_one = hn::Lt(size, one);
     // What is added to |x|: 1 if x is negative, and 1 for each inverse in the sum that is subtracted.
@@ -303,14 +306,35 @@ struct IgammaOfVectors {
 
   template <typename D, typename V>
   HWY_INLINE HWY_ATTR V operator()(D d, V given_a, V given_x) const {
+    const V zero = hn::Zero(d);
     const V one = hn::Set(d, 1.0);
-    const V least = hn::Set(d, 1e-30);
-    const auto has_a = hn::And(hn::Gt(given_a, least), hn::Lt(given_a, hn::Set(d, 20.0)));
-    const auto plain = hn::And(has_a, hn::And(hn::Gt(given_x, least), hn::Lt(given_x, hn::Set(d, 300.0))));
+    const auto is_positive = hn::And(hn::Gt(given_a, zero), hn::Gt(given_x, zero));
+    const auto is_moderate = hn::And(hn::Lt(given_a, hn::Set(d, 20.0)), hn::Lt(given_x, hn::Set(d, 300.0)));
+    const auto plain = hn::And(is_positive, is_moderate);
+    V edge = zero;
+    auto is_known = plain;
+    if (HWY_UNLIKELY(!hn::AllTrue(d, plain))) {
+      const auto is_end = hn::Ne(given_a, given_x);  // of 0 and infinities, which have NaN of two that are the same
+      const auto is_number = hn::And(hn::Ge(given_a, zero), hn::Ge(given_x, zero));
+      const auto is_one = kUpper ? hn::Gt(given_a, given_x) : hn::Gt(given_x, given_a);
+      edge = hn::IfThenElse(hn::And(is_number, is_end), hn::IfThenElseZero(is_one, one), hn::Set(d, special::kNaN));
+      if (hn::AllFalse(d, is_positive)) return edge;
+      // exp(a bend) is about the smaller one of both functions, where they are those of x / a: 0 in float32, and 1.
+      const V ratio = hn::Div(given_x, given_a);
+      const V bend = hn::Sub(hn::Add(one, log_of_any(d, ratio)), ratio);
+      const auto is_clear = hn::And(hn::Lt(bend, hn::Set(d, -1e-9)),
+                                    hn::Lt(hn::Mul(given_a, bend), hn::Set(d, -160.0)));
+      const auto is_finite = hn::Lt(hn::Max(given_a, given_x), hn::Set(d, kEndless));
+      is_known = hn::Not(hn::AndNot(is_clear, hn::And(is_positive, is_finite)));
+      if (hn::AllFalse(d, plain) && hn::AllTrue(d, is_known)) return edge;
+      is_known = hn::Or(is_known, plain);
+    }
     const V a = hn::IfThenElse(plain, given_a, one);
     const V x = hn::IfThenElse(plain, given_x, one);
-    // log(x^a / gamma(a + 1))
-    const V power = hn::MulSub(a, hn::Log(d, x), LgammaOfVectors()(d, hn::Add(a, one)));
+    // log(x^a / gamma(a + 1)); a sum with 1 would round a small a.
+    const V log_gamma = hn::IfThenElse(hn::Lt(a, hn::Set(d, 1e-8)), hn::Mul(a, hn::Set(d, -special::kEulerGamma)),
+                                       LgammaOfVectors()(d, hn::Add(a, one)));
+    const V power = hn::MulSub(a, hn::Log(d, x), log_gamma);
     const V density = exp_vector(d, hn::Sub(power, x));
     const V border = hn::Set(d, 1.1);
     const auto is_right = hn::And(hn::Gt(x, border), hn::Gt(x, a));
@@ -330,16 +354,16 @@ struct IgammaOfVectors {
       upper = hn::IfThenElse(is_right, right, upper);
       lower = hn::IfThenElse(is_right, hn::Sub(one, right), lower);
     }
-    const V result = kUpper ? upper : lower;
-    if (HWY_LIKELY(hn::AllTrue(d, plain))) return result;
+    const V result = hn::IfThenElse(plain, kUpper ? upper : lower, edge);
+    if (HWY_LIKELY(hn::AllTrue(d, is_known))) return result;
     HWY_ALIGN double orders[hn::MaxLanes(d)];
     HWY_ALIGN double points[hn::MaxLanes(d)];
     HWY_ALIGN double results[hn::MaxLanes(d)];
-    hn::Store(given_a, d, orders);
+    hn::Store(hn::IfThenZeroElse(is_known, given_a), d, orders);
     hn::Store(given_x, d, points);
     hn::Store(result, d, results);
     for (size_t i = 0; i < hn::Lanes(d); ++i) {
-      if (orders[i] > 1e-30 && orders[i] < 20 && points[i] > 1e-30 && points[i] < 300) continue;
+      if (orders[i] == 0) continue;
       results[i] = kUpper ? special::igammac(orders[i], points[i]) : special::igamma(orders[i], points[i]);
     }
     return hn::Load(d, results);

@@ -74,10 +74,10 @@ struct EntrOfVectors {
   template <typename D, typename V>
   HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
     const V zero = hn::Zero(d);
-    const V result = hn::Mul(hn::Neg(x), log_of_any(d, x));
-    if (HWY_LIKELY(hn::AllTrue(d, hn::Gt(x, zero)))) return result;
-    const V edge = hn::IfThenElse(hn::Lt(x, zero), hn::Set(d, -kEndless), result);
-    return hn::IfThenElse(hn::Eq(x, zero), zero, edge);
+    const V edge = hn::IfThenElse(hn::Lt(x, zero), hn::Set(d, -kEndless), hn::Add(x, zero));  // of -0 it is 0
+    const auto is_right = hn::Gt(x, zero);
+    if (HWY_UNLIKELY(hn::AllFalse(d, is_right))) return edge;
+    return hn::IfThenElse(is_right, hn::Mul(hn::Neg(x), log_of_any(d, x)), edge);
   }
 };
 // a log(b), or a log(1 + b): 0 where a is, unless b is NaN.
@@ -96,12 +96,14 @@ template <typename D, typename V>
 HWY_INLINE HWY_ATTR V erfcx_of_positive(D d, V x) {
   constexpr double series[] = {-135135.0, 10395.0, -945.0, 105.0, -15.0, 3.0, -1.0, 1.0};
   const V most = hn::Set(d, 26.0);
-  const V near = erfcx_vector<53>(d, hn::Min(x, most));
   const auto is_near = hn::Le(x, most);
-  if (HWY_LIKELY(hn::AllTrue(d, is_near))) return near;
-  const V s = hn::Div(hn::Set(d, 0.5), hn::Mul(x, x));
-  const V far = hn::Div(polynomial(d, s, series), hn::Mul(x, hn::Set(d, special::kSqrtPi)));
-  return hn::IfThenElse(is_near, near, far);
+  V far = x;
+  if (HWY_UNLIKELY(!hn::AllTrue(d, is_near))) {
+    const V s = hn::Div(hn::Set(d, 0.5), hn::Mul(x, x));
+    far = hn::Div(polynomial(d, s, series), hn::Mul(x, hn::Set(d, special::kSqrtPi)));
+    if (hn::AllFalse(d, is_near)) return far;
+  }
+  return hn::IfThenElse(is_near, erfcx_vector<53>(d, hn::Min(x, most)), far);
 }
 // exp(scale x^2), with what the square loses; scale is a power of two, or less than 0 one.
 template <typename D, typename V>
@@ -167,12 +169,11 @@ struct NdtriOfVectors {
     const V zero = hn::Zero(d);
     const V one = hn::Set(d, 1.0);
     const V center = hn::Sub(p, hn::Set(d, 0.5));
-    const V result = normal_quantile(d, center, hn::Min(p, hn::Sub(one, p)));
     const auto is_inside = hn::And(hn::Gt(p, zero), hn::Lt(p, one));
-    if (HWY_LIKELY(hn::AllTrue(d, is_inside))) return result;
     const auto is_end = hn::Or(hn::Eq(p, zero), hn::Eq(p, one));
     const V end = hn::IfThenElse(is_end, hn::CopySign(hn::Set(d, kEndless), center), hn::Set(d, special::kNaN));
-    return hn::IfThenElse(is_inside, result, end);
+    if (HWY_UNLIKELY(hn::AllFalse(d, is_inside))) return end;
+    return hn::IfThenElse(is_inside, normal_quantile(d, center, hn::Min(p, hn::Sub(one, p))), end);
   }
 };
 // With the digits of float32.

@@ -33,6 +33,21 @@ HWY_INLINE HWY_ATTR V left_of_six(D d, V magnitude) {
   return hn::IfThenElse(hn::Gt(magnitude, six), hn::Zero(d), result);
 }
 
+// The same for halves, to 17 binary digits: their logarithm of base 2 goes to the exponent, but for its fraction.
+template <typename D, typename V>
+HWY_INLINE HWY_ATTR V short_left_of_six(D d, V magnitude) {
+  constexpr float logs[] = {-1.899852387e-06f, 6.288442532e-05f,  -9.404288694e-04f, 8.545267646e-03f,
+                            -5.403124182e-02f, -4.584017434e-01f, -1.151270292e+00f, -9.999947299e-01f};
+  constexpr float powers[] = {9.666368644e-03f, 5.592197593e-02f, 2.402234904e-01f, 6.931210452e-01f};
+  const V six = hn::Set(d, 6.0f);
+  const V log = polynomial(d, hn::Min(six, magnitude), logs);
+  const auto power = PowerOfTwo<D>::rounded(d, log, 1);
+  const V rest = hn::Sub(log, power.n);
+  const V scale = power.scale_normal(d, hn::Set(d, 1.0f));
+  const V result = hn::MulAdd(scale, hn::Mul(rest, polynomial(d, rest, powers)), scale);
+  return hn::IfThenElse(hn::Gt(magnitude, six), hn::Zero(d), result);
+}
+
 // The normal distribution's cumulative function: erfc(-x / sqrt(2)) / 2; of float32 0 from -6 on.
 template <typename D, typename V>
 HWY_INLINE HWY_ATTR V normal_cumulative(D d, V x) {
@@ -59,6 +74,7 @@ HWY_INLINE HWY_ATTR V gelu_tanh(D d, V x) {
   return tanh_vector(d, hn::Mul(hn::Set(d, T(kSquareRootOf2OverPi)), inner));
 }
 
+template <bool kOfHalves>
 struct Gelu {
   template <typename D, typename V>
   HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
@@ -67,7 +83,8 @@ struct Gelu {
     } else {  // x on the right side, nothing on the left (but NaN for -infinity), less what is the same on both
       const V magnitude = hn::Abs(x);
       const V right = hn::Mul(x, hn::IfThenElseZero(hn::Gt(x, hn::Zero(d)), hn::Set(d, 1.0f)));
-      return hn::NegMulAdd(hn::Min(hn::Set(d, 6.0f), magnitude), left_of_six(d, magnitude), right);
+      const V left = kOfHalves ? short_left_of_six(d, magnitude) : left_of_six(d, magnitude);
+      return hn::NegMulAdd(hn::Min(hn::Set(d, 6.0f), magnitude), left, right);
     }
   }
 };
@@ -105,7 +122,10 @@ void GeluImpl(TensorIterator& iter, bool tanh_approximation) {
   dispatch_floating_types(iter.common_dtype(), "gelu", [&](auto type) {
     using T = typename decltype(type)::type;
     if (tanh_approximation) return iter.for_each(UnaryVectorLoop<T, GeluTanh>{{}}, kMathGrain);
-    iter.for_each(UnaryVectorLoop<T, Gelu>{{}}, kMathGrain);
+    if (c10::is_reduced_floating_type(iter.memory_dtype(0))) {
+      return iter.for_each(UnaryVectorLoop<T, Gelu<true>>{{}}, kMathGrain);
+    }
+    iter.for_each(UnaryVectorLoop<T, Gelu<false>>{{}}, kMathGrain);
   });
 }
 
@@ -333,7 +353,6 @@ void SoftplusBackwardImpl(TensorIterator& iter, double beta, double threshold) {
   runSoftplusBackward(iter, beta, threshold);
 }
 void EluImpl(TensorIterator& iter, double alpha, double scale, double input_scale) {
-  if (run_halves<1>(iter, Elu{alpha, scale, input_scale}, kMathGrain)) return;  // short, where numbers are above 0
   runElu(iter, alpha, scale, input_scale);
 }
 void EluBackwardImpl(TensorIterator& iter, double alpha, double scale, double input_scale) {

@@ -43,16 +43,17 @@ AT_FORALL_COMPLEX_BINARY_FUNCTIONS(TORCH_COMPLEX_BINARY)
     });                                                                                     \
   }
 AT_FORALL_COMPLEX_UNARY_FUNCTIONS(TORCH_COMPLEX_UNARY)
+TORCH_COMPLEX_UNARY(angle, P, std::atan2(z.imag(), z.real()))
 #undef TORCH_COMPLEX_UNARY
 
 void complex_pow_scalar(TensorIterator& iter, const Scalar& exponent) {
+  if (exponent.equal(-1)) return complex_reciprocal(iter);
   dispatch_complex(iter, "pow", [&](auto zero) {
     using T = decltype(zero);
     if (exponent.equal(0)) return run_unary<T, T>(iter, [](T) { return T(1); });
     if (exponent.equal(1)) return run_unary<T, T>(iter, [](T z) { return z; });
     if (exponent.equal(2)) return run_unary<T, T>(iter, [](T z) { return z * z; });
     if (exponent.equal(3)) return run_unary<T, T>(iter, [](T z) { return z * z * z; });
-    if (exponent.equal(-1)) return run_unary<T, T>(iter, [](T z) { return T(1) / z; });
     if (exponent.equal(-2)) return run_unary<T, T>(iter, [](T z) { return T(1) / (z * z); });
     if (exponent.equal(0.5)) return run_unary<T, T>(iter, [](T z) { return sqrt_of(z); }, kComplexGrain);
     const T power = exponent.to<T>();
@@ -61,19 +62,6 @@ void complex_pow_scalar(TensorIterator& iter, const Scalar& exponent) {
 }
 
 // ---------------------------------------------------------------- parts
-
-// Of real numbers 0 or pi, and NaN of NaN.
-void angle_kernel(TensorIterator& iter) {
-  dispatch_floating_and_complex_types(iter.common_dtype(), "angle", [&](auto type) {
-    using T = typename decltype(type)::type;
-    using P = c10::real_type_t<T>;
-    if constexpr (c10::is_complex_v<T>) {
-      run_unary<P, T>(iter, [](T z) { return std::atan2(z.imag(), z.real()); }, kComplexGrain);
-    } else {
-      run_unary<T, T>(iter, [](T x) { return x != x ? x : x < 0 ? T(3.14159265358979323846) : T(0); });
-    }
-  });
-}
 
 void polar_kernel(TensorIterator& iter) {
   dispatch_floating_types(iter.common_dtype(), "polar", [&](auto type) {

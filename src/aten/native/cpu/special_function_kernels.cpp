@@ -94,7 +94,9 @@ template <typename Function>
 HWY_NOINLINE HWY_ATTR void compute_unary(double* first, const double* /*second*/, int64_t count) {
   const hn::ScalableTag<double> d;
   for (int64_t i = 0; i < count; i += static_cast<int64_t>(hn::Lanes(d))) {
-    hn::Store(Function()(d, hn::Load(d, first + i)), d, first + i);
+    const auto x = hn::Load(d, first + i);
+    if (HWY_UNLIKELY(hn::AllFalse(d, hn::Eq(x, x)))) continue;  // NaN stays
+    hn::Store(Function()(d, x), d, first + i);
   }
 }
 template <typename Function>
@@ -180,7 +182,7 @@ bool RunSpecialUnary(TensorIterator& iter, UnaryFunction function) {
       case UnaryFunction::ndtri: return &compute_unary<NdtriOfVectors>;
       case UnaryFunction::scaled_modified_bessel_k0: return &compute_unary<BesselKOfVectors<0, true>>;
       case UnaryFunction::scaled_modified_bessel_k1: return &compute_unary<BesselKOfVectors<1, true>>;
-      case UnaryFunction::sinc: return floats ? nullptr : &compute_unary<SincOfVectors>;
+      case UnaryFunction::sinc: return &compute_unary<SincOfVectors>;
       case UnaryFunction::spherical_bessel_j0: return &compute_unary<SphericalBesselJ0OfVectors>;
       case UnaryFunction::trigamma: return &compute_unary<TrigammaOfVectors>;
       default: return nullptr;

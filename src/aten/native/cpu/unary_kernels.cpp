@@ -76,6 +76,9 @@ TORCH_UNARY_KERNEL(Relu, "relu", dispatch_numeric_types, return x < T(0) ? T(0) 
 TORCH_UNARY_KERNEL(Reciprocal, "reciprocal", dispatch_floating_types, return T(1) / x;)
 TORCH_UNARY_KERNEL(Sqrt, "sqrt", dispatch_floating_types, return std::sqrt(x);)
 TORCH_UNARY_KERNEL(Rsqrt, "rsqrt", dispatch_floating_types, return T(1) / std::sqrt(x);)
+// 0 or pi, and NaN of NaN.
+TORCH_UNARY_KERNEL(Angle, "angle", dispatch_floating_types,
+                   return x != x ? x : x < T(0) ? T(3.14159265358979323846) : T(0);)
 TORCH_UNARY_KERNEL(BitwiseNotOfIntegers, "bitwise_not", dispatch_integral_types, return static_cast<T>(~x);)
 #undef TORCH_UNARY_KERNEL
 
@@ -105,6 +108,7 @@ TORCH_EXPORT_KERNEL(Relu, relu)
 TORCH_EXPORT_KERNEL_AND_COMPLEX(Reciprocal, reciprocal)
 TORCH_EXPORT_KERNEL_AND_COMPLEX(Sqrt, sqrt)
 TORCH_EXPORT_KERNEL_AND_COMPLEX(Rsqrt, rsqrt)
+TORCH_EXPORT_KERNEL_AND_COMPLEX(Angle, angle)
 TORCH_EXPORT_KERNEL(BitwiseNot, bitwise_not)
 
 }  // namespace at::native::cpu

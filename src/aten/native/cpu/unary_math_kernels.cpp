@@ -13,28 +13,33 @@
 #define HWY_TARGET_INCLUDE "aten/native/cpu/unary_math_kernels.cpp"
 #include <hwy/foreach_target.h>
 // After foreach_target.h:
-#include <aten/native/cpu/MathLoops-inl.h>
+#include <aten/native/cpu/DoubleMath-inl.h>
 
 HWY_BEFORE_NAMESPACE();
 namespace at::native::cpu {
 namespace HWY_NAMESPACE {
 
-// `value` in [low, high], the C library's `name` elsewhere.
-#define TORCH_MATH_FUNCTION(Name, name, low, high, value)                  \
-  struct Name##Function {                                                  \
-    template <typename D, typename V>                                      \
-    HWY_INLINE HWY_ATTR V operator()(D d, V x) const {                     \
-      using T = hn::TFromD<D>;                                             \
-      T (*scalar)(T) = [](T argument) -> T { return std::name(argument); }; \
-      return patch_outside(d, x, value, T(low), T(high), scalar);          \
-    }                                                                      \
-  };
-constexpr double kLargestSine(size_t size) { return size == 4 ? 20000 : 39000; }
-TORCH_MATH_FUNCTION(Sin, sin, -kLargestSine(sizeof(T)), kLargestSine(sizeof(T)),
-                    TORCH_OF_FLOATS(float_sin(d, x), SineInDouble<0>, hn::Sin(d, x)))
-TORCH_MATH_FUNCTION(Cos, cos, -kLargestSine(sizeof(T)), kLargestSine(sizeof(T)),
-                    TORCH_OF_FLOATS(float_cos(d, x), SineInDouble<1>, hn::Cos(d, x)))
-#undef TORCH_MATH_FUNCTION
+// The sine, or the cosine.
+template <bool kCosine>
+struct SineFunction {
+  template <typename D, typename V>
+  HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
+    if constexpr (sizeof(hn::TFromD<D>) == 8) {
+      const auto both = sine_and_cosine(d, x);
+      return kCosine ? both.cosine : both.sine;
+    } else {
+#if TORCH_FUSED_PRODUCTS
+      return kCosine ? float_cos(d, x) : float_sin(d, x);
+#else
+      float (*scalar)(float) = [](float value) -> float { return kCosine ? std::cos(value) : std::sin(value); };
+      const V result = TORCH_IN_DOUBLE(SineInDouble<kCosine>, kCosine ? hn::Cos(d, x) : hn::Sin(d, x));
+      return patch_outside(d, x, result, -20000.0f, 20000.0f, scalar);
+#endif
+    }
+  }
+};
+using SinFunction = SineFunction<false>;
+using CosFunction = SineFunction<true>;
 
 struct Log1pFunction {
   template <typename D, typename V>
@@ -56,28 +61,47 @@ struct Log1pFunction {
   }
 };
 
-// `value` for positive normal x, the C library's `name` below; -infinity of 0, NaN of negative numbers.
-#define TORCH_LOGARITHM(Name, name, value)                                                                           \
-  struct Name##Function {                                                                                            \
-    template <typename D, typename V>                                                                                \
-    HWY_INLINE HWY_ATTR V operator()(D d, V x) const {                                                               \
-      using T = hn::TFromD<D>;                                                                                       \
-      constexpr T infinity = std::numeric_limits<T>::infinity();                                                     \
-      const V result = value;                                                                                        \
-      const V least = hn::Set(d, std::numeric_limits<T>::min());                                                     \
-      const V zero = hn::Zero(d);                                                                                    \
-      const auto plain = hn::And(hn::Ge(x, least), hn::Lt(x, hn::Set(d, infinity)));                                 \
-      if (HWY_LIKELY(hn::AllTrue(d, plain))) return result;                                                          \
-      const V beyond = hn::IfThenElse(hn::Lt(x, zero), hn::Set(d, std::numeric_limits<T>::quiet_NaN()), x);          \
-      const V edge = hn::IfThenElse(hn::Eq(x, zero), hn::Set(d, -infinity), beyond);                                 \
-      const V subnormal = hn::IfThenElseZero(hn::And(hn::Gt(x, zero), hn::Lt(x, least)), x);                         \
-      T (*scalar)(T) = [](T argument) -> T { return std::name(argument); };                                          \
-      return patch_outside(d, subnormal, hn::IfThenElse(plain, result, edge), T(0), T(0), scalar);                   \
-    }                                                                                                                \
+// `result` for positive normal x; -infinity of 0, NaN of negative numbers. Subnormal ones are made larger, or are left
+// to the C library.
+template <typename Base, typename D, typename V, typename T = hn::TFromD<D>>
+HWY_INLINE HWY_ATTR V log_with_edges(D d, V x, V result, T (*scalar)(T)) {
+  constexpr T infinity = std::numeric_limits<T>::infinity();
+  const V least = hn::Set(d, std::numeric_limits<T>::min());
+  const V zero = hn::Zero(d);
+  const auto plain = hn::And(hn::Ge(x, least), hn::Lt(x, hn::Set(d, infinity)));
+  if (HWY_LIKELY(hn::AllTrue(d, plain))) return result;
+  const V beyond = hn::IfThenElse(hn::Lt(x, zero), hn::Set(d, std::numeric_limits<T>::quiet_NaN()), x);
+  const V edge = hn::IfThenElse(hn::Eq(x, zero), hn::Set(d, -infinity), beyond);
+  result = hn::IfThenElse(plain, result, edge);
+  const auto is_subnormal = hn::And(hn::Gt(x, zero), hn::Lt(x, least));
+#if TORCH_FUSED_PRODUCTS
+  if constexpr (sizeof(T) == 4) {
+    if (HWY_LIKELY(hn::AllFalse(d, is_subnormal))) return result;
+    const V larger = hn::Mul(x, hn::Set(d, 0x1p24f));
+    const V* none = nullptr;
+    return hn::IfThenElse(is_subnormal, float_log<Base, false>(d, larger, none, -24), result);
+  }
+#endif
+  return patch_outside(d, hn::IfThenElseZero(is_subnormal, x), result, T(0), T(0), scalar);
+}
+#define TORCH_LOGARITHM(Name, name, Base, value)                            \
+  struct Name##Function {                                                   \
+    template <typename D, typename V>                                       \
+    HWY_INLINE HWY_ATTR V operator()(D d, V x) const {                      \
+      using T = hn::TFromD<D>;                                              \
+      T (*scalar)(T) = [](T argument) -> T { return std::name(argument); }; \
+      return log_with_edges<Base>(d, x, value, scalar);                     \
+    }                                                                       \
   };
-TORCH_LOGARITHM(Log, log, TORCH_OF_FLOATS((float_log<BaseE, false>(d, x)), LogInDouble<UnitE>, hn::Log(d, x)))
-TORCH_LOGARITHM(Log2, log2, TORCH_OF_FLOATS((float_log<Base2, false>(d, x)), Log2InDouble, log2_vector(d, x)))
-TORCH_LOGARITHM(Log10, log10, TORCH_OF_FLOATS((float_log<Base10, false>(d, x)), Log10InDouble, log10_vector(d, x)))
+#if !TORCH_FUSED_PRODUCTS
+struct BaseE {};
+struct Base2 {};
+struct Base10 {};
+#endif
+TORCH_LOGARITHM(Log, log, BaseE, TORCH_OF_FLOATS((float_log<BaseE, false>(d, x)), LogInDouble<UnitE>, hn::Log(d, x)))
+TORCH_LOGARITHM(Log2, log2, Base2, TORCH_OF_FLOATS((float_log<Base2, false>(d, x)), Log2InDouble, log2_vector(d, x)))
+TORCH_LOGARITHM(Log10, log10, Base10,
+                TORCH_OF_FLOATS((float_log<Base10, false>(d, x)), Log10InDouble, log10_vector(d, x)))
 #undef TORCH_LOGARITHM
 
 #define TORCH_VECTOR_FUNCTION(Name, value)             \

@@ -149,13 +149,6 @@ struct AcoshInDouble {
     return hn::IfThenElse(is_finite, result, rest);
   }
 };
-struct SincInDouble {
-  template <typename D, typename V>
-  HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
-    const V angle = hn::Mul(x, hn::Set(d, 3.14159265358979323846));
-    return hn::IfThenElse(hn::Eq(x, hn::Zero(d)), hn::Set(d, 1.0), hn::Div(SineInDouble<0>()(d, angle), angle));
-  }
-};
 // x times a polynomial of -log(1 - x^2) near 0, and of its root elsewhere.
 struct ErfinvInDouble {
   template <typename D, typename V>
@@ -170,6 +163,7 @@ struct ErfinvInDouble {
                                    -1.68599680953283480e-03, 3.10027996428459234e-03,  8.04615297280927955e-01,
                                    3.13416152457329122e+00};
     const V one = hn::Set(d, 1.0);
+    if (HWY_UNLIKELY(hn::AllFalse(d, hn::Lt(hn::Abs(x), one)))) return ends_at_one(d, x, x);
     const V w = hn::Neg(LogInDouble<UnitE>()(d, hn::Mul(hn::Sub(one, x), hn::Add(one, x))));
     const V small = polynomial(d, hn::MulSub(w, hn::Set(d, 1 / 3.25), one), near_zero);
     // One in a thousand of evenly distributed numbers is not.
@@ -192,19 +186,19 @@ struct LogAddExpInDouble {
     return hn::IfThenElse(hn::Eq(a, a), result, a);
   }
 };
-float tan_of(float x) { return static_cast<float>(std::tan(static_cast<double>(x))); }  // std::tan(x) is an ulp off
-// What is not for every number: a scalar function is asked outside of [low, high].
-#define TORCH_BOUNDED_FUNCTION(Name, name, low, high, value)             \
-  struct Name##Function {                                                \
-    template <typename D, typename V>                                    \
-    HWY_INLINE HWY_ATTR V operator()(D d, V x) const {                   \
-      float (*scalar)(float) = [](float argument) -> float { return name(argument); }; \
-      return patch_outside(d, x, value, low, high, scalar);              \
-    }                                                                    \
-  };
-TORCH_BOUNDED_FUNCTION(Sinc, sinc_of, -10000.0f, 10000.0f, in_double(d, SincInDouble(), x))
-TORCH_BOUNDED_FUNCTION(Tan, tan_of, -20000.0f, 20000.0f, TORCH_OF_FLOATS(float_tan(d, x), TanInDouble, x))
-#undef TORCH_BOUNDED_FUNCTION
+struct TanFunction {
+  template <typename D, typename V>
+  HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
+#if TORCH_FUSED_PRODUCTS
+    return float_tan(d, x);
+#else
+    float (*scalar)(float) = [](float value) -> float {
+      return static_cast<float>(std::tan(static_cast<double>(value)));  // std::tan(value) is an ulp off
+    };
+    return patch_outside(d, x, in_double(d, TanInDouble(), x), -20000.0f, 20000.0f, scalar);
+#endif
+  }
+};
 #define TORCH_FLOAT_FUNCTION(Name, value)              \
   struct Name##Function {                              \
     template <typename D, typename V>                  \
@@ -230,7 +224,6 @@ bool RunUnaryOfFloats(TensorIterator& iter, UnaryFunction function) {
     case UnaryFunction::asinh: return run(InDouble<AsinhInDouble>());
     case UnaryFunction::atanh: return run(InDouble<AtanhInDouble>());
     case UnaryFunction::erfinv: return run(InDouble<ErfinvInDouble>());
-    case UnaryFunction::sinc: return run(SincFunction());
     case UnaryFunction::asin: return run(AsinFunction());
     case UnaryFunction::atan: return run(AtanFunction());
     case UnaryFunction::cosh: return run(CoshFunction());
@@ -254,13 +247,6 @@ bool RunBinaryOfFloats(TensorIterator& iter, BinaryFunction function) {
 #endif
 
 #if TORCH_FUSED_PRODUCTS
-struct TanOfDoublesFunction {
-  template <typename D, typename V>
-  HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
-    double (*scalar)(double) = [](double value) -> double { return std::tan(value); };
-    return patch_outside(d, x, TanOfDoubles()(d, x), -500000.0, 500000.0, scalar);
-  }
-};
 bool RunUnaryOfDoubles(TensorIterator& iter, UnaryFunction function) {
   const auto run = [&](auto operation) {
     iter.for_each(UnaryVectorLoop<double, decltype(operation)>{{}}, kMathGrain);
@@ -273,7 +259,7 @@ bool RunUnaryOfDoubles(TensorIterator& iter, UnaryFunction function) {
     case UnaryFunction::atanh: return run(AtanhOfDoubles());
     case UnaryFunction::cosh: return run(HyperbolicOfDoubles<false>());
     case UnaryFunction::sinh: return run(HyperbolicOfDoubles<true>());
-    case UnaryFunction::tan: return run(TanOfDoublesFunction());
+    case UnaryFunction::tan: return run(TanOfDoubles());
     default: return false;
   }
 }
