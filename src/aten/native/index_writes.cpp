@@ -10,6 +10,7 @@
 #include <aten/native/RunKernel.h>
 #include <aten/native/TypeNames.h>
 #include <aten/native/Views.h>
+#include <aten/native/cpu/FusedForward.h>
 
 namespace at::native {
 
@@ -164,7 +165,7 @@ Tensor masked_scatter(const Tensor& self, const Tensor& mask, const Tensor& sour
                 source.numel(), " for ", count, " places");
   };
   const bool is_on_cpu = self.is_cpu() && mask.is_cpu() && source.is_cpu();
-  if (is_on_cpu && !is_differentiated(self) && !is_differentiated(source)) {
+  if (is_on_cpu && !is_dispatched() && !is_differentiated(self) && !is_differentiated(source)) {
     const Tensor is_place = mask.expand(shape).contiguous();
     check_count(at::count_nonzero(is_place).item<int64_t>());
     const Tensor result = at::clone(target.contiguous());
