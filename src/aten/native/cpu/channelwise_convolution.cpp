@@ -255,7 +255,8 @@ void convolve(const ConvolutionGeometry& g, bool transposed, Element* out, const
   const int64_t channels = g.groups;
   const int64_t kernel = g.kernel_elements();
   const ChannelwisePlan plan(g, transposed);
-  const bool slides = !std::is_same_v<Element, double> && plan.phases[0].slides;
+  // Of doubles it is not worth a kernel.
+  const bool slides = !std::is_same_v<Element, double> && plan.phases.size() == 1 && plan.phases[0].slides;
   const auto blocks =
       divide_channels(channels, lanes, slides ? kMostVectors<true, Element> : kMostVectors<false, Element>);
   const int64_t elements = g.batch * plan.from[0] * plan.from[1] * plan.from[2] * channels;
@@ -275,8 +276,8 @@ void convolve(const ConvolutionGeometry& g, bool transposed, Element* out, const
       plan.list(line, input, readings);
       for (const LineTaps& taps : plan.phases) {
         Element* const to = out + (line * plan.to[2] + taps.start) * channels;
-        if constexpr (!std::is_same_v<Element, double>) {  // which is not worth a kernel
-          if (taps.slides) {
+        if constexpr (!std::is_same_v<Element, double>) {
+          if (slides) {
             compute_line<true>(readings, taps, blocks, rows, weights.data(), bias, to);
             continue;
           }

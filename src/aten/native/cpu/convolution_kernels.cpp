@@ -103,8 +103,8 @@ void for_each_image(int64_t windows, int64_t first, int64_t last, Body&& body) {
   }
 }
 
-// Channels of a group's results that lie last and are worth vectors that they fill in part. Nothing is quicker for fewer
-// ones where images are matrices as they lie.
+// Channels of a group's results that lie last and are worth vectors that they fill in part. Where images are matrices
+// as they lie nothing is quicker.
 int64_t least_together(const Geometry& g) { return g.is_pointwise() && g.groups == 1 ? 1 : kLeastTogether; }
 
 // Whether a group has enough channels of results to fill vectors with them, or some of one where they lie next to each
