@@ -68,6 +68,8 @@ CASES: dict[str, tuple[tuple[int, ...], tuple[int, ...], Any, Any, Any, int]] = 
     "each channel, steps larger than the kernel": ((2, 50, 9, 17), (50, 1, 2, 2), (3, 3), (0, 0), (1, 1), 50),
     "colours": ((2, 3, 9, 11), (17, 3, 3, 3), (2, 1), (1, 1), (1, 1), 1),
     "one colour": ((2, 1, 9, 11), (18, 1, 3, 3), (1, 1), (1, 1), (1, 1), 1),
+    "pointwise, many places": ((2, 20, 24, 25), (5, 20, 1, 1), (1, 1), (0, 0), (1, 1), 1),
+    "pointwise, many places, in groups": ((2, 20, 26, 24), (4, 5, 1, 1), (1, 1), (0, 0), (1, 1), 4),
     "pointwise, two results": ((2, 20, 9, 9), (2, 20, 1, 1), (1, 1), (0, 0), (1, 1), 1),
     "nothing": ((0, 2, 5, 5), (3, 2, 3, 3), (1, 1), (0, 0), (1, 1), 1),
 }
@@ -194,19 +196,21 @@ def test_channels_last(name: str, transposed: bool, weight_last: bool) -> None:
 @pytest.mark.parametrize("name", [name for name, case in CASES.items() if len(case[0]) > 3 and name != "nothing"])
 def test_channels_last_in_float32(name: str) -> None:
     """Kernels of their own, with gradients."""
-    size, weight_size, *window = CASES[name]
+    size, weight_size, stride, padding, dilation, groups = CASES[name]
     image, weight, bias = (torch.randn(shape, dtype=torch.float64) for shape in (size, weight_size, weight_size[:1]))
     layout = torch.channels_last if image.dim() == 4 else torch.channels_last_3d
-    results = []
-    for last in (False, True):
-        leaves = [tensor.float().contiguous(memory_format=layout) if last else tensor for tensor in (image, weight)]
-        leaves = [leaf.requires_grad_() for leaf in (*leaves, bias.float() if last else bias.clone())]
-        stride, padding, dilation, groups = window
-        found = torch.convolution(*leaves, stride, padding, dilation, False, [0] * len(stride), groups)
-        results.append([found, *gradients(found, leaves)])
-    for expected, actual in zip(*results, strict=True):
-        scale = expected.abs().max().item()
-        torch.testing.assert_close(actual.double() / scale, expected / scale, rtol=0, atol=4e-6)
+    options = (stride, padding, dilation, False, [0] * len(stride), groups)
+    for addend in (None, bias):
+        results = []
+        for last in (False, True):
+            leaves = [tensor.float().contiguous(memory_format=layout) if last else tensor for tensor in (image, weight)]
+            leaves = [leaf.clone().requires_grad_() for leaf in leaves]
+            found = torch.convolution(*leaves, addend.float() if last and addend is not None else addend, *options)
+            slopes = torch.linspace(-1, 1, found.numel(), dtype=torch.float64).reshape(found.shape).to(found.dtype)
+            results.append([found, *torch.autograd.grad(found, leaves, slopes)])
+        for expected, actual in zip(*results, strict=True):
+            scale = expected.abs().max().item()
+            torch.testing.assert_close(actual.double() / scale, expected / scale, rtol=0, atol=1e-5)
 
 
 @pytest.mark.parametrize("last", [False, True])

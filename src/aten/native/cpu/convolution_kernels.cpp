@@ -35,6 +35,8 @@ using Geometry = ConvolutionGeometry;
 constexpr int64_t kTileBytes = 1 << 18;          // of the matrix of windows
 constexpr int64_t kShortLine = 6;
 constexpr int64_t kManyResults = 512;            // of a channel
+constexpr int64_t kFewResultChannels = 16;       // of row-major images
+constexpr int64_t kFewImageChannels = 128;       // of which some places stay in the first cache
 constexpr int64_t kLeastTogether = 3;            // channels of results that lie last and fill part of a vector
 constexpr int64_t kFewSources = 4;               // channels, of which a transposed convolution is not worth a product
 
@@ -155,10 +157,19 @@ bool is_product_of_image(const Geometry& g) {
   return g.is_pointwise() && g.window_channels > g.image_channels && g.window_count() >= kManyResults;
 }
 
+// Whether windows of one element, of few channels, are best computed with vectors of places.
+bool has_few_channels(const Geometry& g) {
+  return g.is_pointwise() && g.window_channels <= kFewResultChannels && g.image_channels <= kFewImageChannels &&
+         g.window_count() >= kManyResults;
+}
+
 // Channels last where takes_channels_last() says so.
 template <typename T>
 void convolve(const Geometry& g, bool channels_last, T* out, const T* input, const T* weight, const T* bias) {
   if constexpr (std::is_floating_point_v<T>) {
+    if constexpr (std::is_same_v<T, float>) {
+      if (!channels_last && has_few_channels(g)) return convolve_places(g, out, input, weight, bias);
+    }
     if (!channels_last && is_product_of_image(g)) return convolve_by_products(g, out, input, weight, bias);
     if (is_gathered<T>(g, g.window_channels, channels_last))
       return convolve_gathered(g, channels_last, out, input, weight, bias);
