@@ -364,10 +364,10 @@ void compute_results(const PreparedPhase& prepared, Range wanted, Range channels
   }
 }
 
-// Some results of a convolution's only phase, of groups that fill vectors together, of which `panels` are made.
+// Some results of a phase, of groups that fill vectors together, of which `panels` are made.
 template <typename T, typename Result>
 void compute_groups(const PreparedPhase& prepared, Range wanted, int64_t channels, int64_t groups, const T* data,
-                    const T* panels, int64_t step, int64_t place, Result* out) {
+                    const T* panels, int64_t step, const ResultLayout& layout, Result* out) {
   const int64_t width = panel_columns<SumOf<T>>();
   const int64_t columns = columns_of_groups<T>(channels);
   const int64_t sources = prepared.sources * (columns / channels);
@@ -378,13 +378,19 @@ void compute_groups(const PreparedPhase& prepared, Range wanted, int64_t channel
     for (int64_t i = 0; i < columns; ++i)
       lanes.push_back(static_cast<int32_t>(i / channels * prepared.sources + source));
   }
+  const auto apart = scratch<Result>(layout.in_order ? 0 : kBlockResults * columns);
   for (int64_t block = wanted.first; block < wanted.last; block += kBlockResults) {
+    const int64_t count = std::min(kBlockResults, wanted.last - block);
+    const int64_t* const writes = prepared.phase.writes.data() + block;
     for (int64_t i = 0; i < groups * channels / columns; ++i) {
-      Result* const to = out + prepared.phase.writes[static_cast<size_t>(block)] + i * columns;
-      multiply_some_groups(data + i * sources, prepared.phase.reads.data() + block,
-                           std::min(kBlockResults, wanted.last - block), taps.data(),
-                           static_cast<int64_t>(taps.size()), lanes.data(), channels, {panels + i * step, width},
-                           Lines<Result>{to, place});
+      Result* const to = out + i * columns;
+      multiply_some_groups(data + i * sources, prepared.phase.reads.data() + block, count, taps.data(),
+                           static_cast<int64_t>(taps.size()), lanes.data(), channels,
+                           {panels + i * step + prepared.first_line * width, width},
+                           layout.in_order ? Lines<Result>{to + writes[0], layout.place}
+                                           : Lines<Result>{apart.get(), columns});
+      for (int64_t j = 0; !layout.in_order && j < count; ++j)
+        std::copy_n(apart.get() + j * columns, columns, to + writes[j]);
     }
   }
 }
@@ -464,7 +470,7 @@ void run_plan(const Geometry& g, GatherPlan plan, const std::array<int64_t, 3>& 
   const auto lines = list_lines(phases, layout);
   // Groups of a few channels, as they lie next to each other, are multiplied together.
   const int64_t group_columns =
-      results.channels_last && results.in_order && !bias && phases[0].classes.size() == 1 &&
+      results.channels_last && !bias && phases[0].classes.size() == 1 &&
               layout.sources * int64_t{sizeof(T)} == layout.results * int64_t{sizeof(Result)}
           ? columns_of_groups<T>(layout.results)
           : 0;
@@ -507,7 +513,7 @@ void run_plan(const Geometry& g, GatherPlan plan, const std::array<int64_t, 3>& 
         const Range wanted{std::min(count, part * share), std::min(count, (part + 1) * share)};
         if constexpr (!std::is_same_v<T, double>) {
           if (together > 1) {
-            compute_groups(prepared, wanted, layout.results, g.groups, data, panels.get(), panel_size, results.place,
+            compute_groups(prepared, wanted, layout.results, g.groups, data, panels.get(), panel_size, results,
                            out + image * result_elements);
             continue;
           }
