@@ -46,6 +46,8 @@ CASES: dict[str, tuple[tuple[int, ...], tuple[int, ...], Any, Any, Any, int]] = 
     "wide, padding larger than the kernel": ((2, 20, 4, 4), (36, 20, 2, 2), (1, 1), (3, 2), (1, 1), 1),
     "wide signal": ((4, 18, 100), (19, 18, 7), (3,), (5,), (2,), 1),
     "eight in a group": ((2, 32, 9, 11), (32, 8, 3, 3), (1, 1), (1, 1), (1, 1), 4),
+    "four in each group": ((2, 32, 9, 11), (32, 4, 3, 3), (1, 1), (1, 1), (1, 1), 8),
+    "two in each group, steps": ((3, 48, 8, 13), (48, 2, 3, 2), (2, 1), (1, 0), (1, 2), 24),
     "four in a group": ((2, 12, 9, 11), (20, 3, 3, 3), (1, 2), (1, 1), (1, 1), 4),
     "three quarters of a panel": ((2, 12, 9, 10), (24, 12, 3, 3), (2, 1), (1, 1), (1, 1), 1),
     "patches": ((2, 3, 16, 24), (40, 3, 4, 4), (4, 4), (0, 0), (1, 1), 1),
@@ -60,6 +62,15 @@ CASES: dict[str, tuple[tuple[int, ...], tuple[int, ...], Any, Any, Any, int]] = 
     "one window, volume": ((3, 4, 2, 3, 2), (5, 4, 2, 3, 2), (1, 1, 1), (0, 0, 0), (1, 1, 1), 1),
     "one window, in groups": ((3, 4, 3, 3), (6, 2, 3, 3), (1, 1), (0, 0), (1, 1), 2),
     "each channel, volume": ((2, 8, 5, 6, 7), (8, 1, 3, 3, 3), (1, 1, 1), (1, 1, 1), (1, 1, 1), 8),
+    "each channel, a vector and more": ((2, 24, 9, 23), (24, 1, 3, 3), (1, 1), (1, 1), (1, 1), 24),
+    "each channel, two vectors and more": ((3, 72, 11, 18), (72, 1, 5, 5), (2, 2), (2, 2), (1, 1), 72),
+    "each channel, far between": ((4, 56, 40, 130), (56, 1, 3, 3), (1, 1), (1, 1), (1, 1), 56),
+    "each channel, steps larger than the kernel": ((2, 50, 9, 17), (50, 1, 2, 2), (3, 3), (0, 0), (1, 1), 50),
+    "colours": ((2, 3, 9, 11), (17, 3, 3, 3), (2, 1), (1, 1), (1, 1), 1),
+    "one colour": ((2, 1, 9, 11), (18, 1, 3, 3), (1, 1), (1, 1), (1, 1), 1),
+    "pointwise, many places": ((2, 20, 24, 25), (5, 20, 1, 1), (1, 1), (0, 0), (1, 1), 1),
+    "pointwise, many places, in groups": ((2, 20, 26, 24), (4, 5, 1, 1), (1, 1), (0, 0), (1, 1), 4),
+    "pointwise, two results": ((2, 20, 9, 9), (2, 20, 1, 1), (1, 1), (0, 0), (1, 1), 1),
     "nothing": ((0, 2, 5, 5), (3, 2, 3, 3), (1, 1), (0, 0), (1, 1), 1),
 }
 
@@ -181,6 +192,27 @@ def test_channels_last(name: str, transposed: bool, weight_last: bool) -> None:
         torch.testing.assert_close(ours, theirs, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.usefixtures("threads")
+@pytest.mark.parametrize("name", [name for name, case in CASES.items() if len(case[0]) > 3 and name != "nothing"])
+def test_channels_last_in_float32(name: str) -> None:
+    """Kernels of their own, with gradients."""
+    size, weight_size, stride, padding, dilation, groups = CASES[name]
+    image, weight, bias = (torch.randn(shape, dtype=torch.float64) for shape in (size, weight_size, weight_size[:1]))
+    layout = torch.channels_last if image.dim() == 4 else torch.channels_last_3d
+    options = (stride, padding, dilation, False, [0] * len(stride), groups)
+    for addend in (None, bias):
+        results = []
+        for last in (False, True):
+            leaves = [tensor.float().contiguous(memory_format=layout) if last else tensor for tensor in (image, weight)]
+            leaves = [leaf.clone().requires_grad_() for leaf in leaves]
+            found = torch.convolution(*leaves, addend.float() if last and addend is not None else addend, *options)
+            slopes = torch.linspace(-1, 1, found.numel(), dtype=torch.float64).reshape(found.shape).to(found.dtype)
+            results.append([found, *torch.autograd.grad(found, leaves, slopes)])
+        for expected, actual in zip(*results, strict=True):
+            scale = expected.abs().max().item()
+            torch.testing.assert_close(actual.double() / scale, expected / scale, rtol=0, atol=1e-5)
+
+
 @pytest.mark.parametrize("last", [False, True])
 @pytest.mark.parametrize("name", [name for name in CASES if name != "nothing"])
 def test_bfloat16(name: str, last: bool) -> None:
@@ -204,8 +236,14 @@ def test_bfloat16(name: str, last: bool) -> None:
         torch.testing.assert_close(ours.float(), theirs, rtol=2**-7, atol=4e-2)
 
 
+INFINITE = [
+    *("patches", "patches, padded", "each channel, small", "wide, one image", "colours", "eight in a group"),
+    *("each channel, two vectors and more", "each channel, a vector and more", "four in each group"),
+]
+
+
 @pytest.mark.parametrize("last", [False, True])
-@pytest.mark.parametrize("name", ["patches", "patches, padded", "each channel, small", "wide, one image"])
+@pytest.mark.parametrize("name", INFINITE)
 def test_infinities_stay_where_they_are_read(name: str, last: bool) -> None:
     """Nothing beside a window is multiplied, not even by 0."""
     size, weight_size, stride, padding, dilation, groups = CASES[name]

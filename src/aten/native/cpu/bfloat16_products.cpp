@@ -119,6 +119,71 @@ AT_PAIRS_TARGET void add_tiles(const Element* data, const int64_t* rows, int64_t
   if (count > 0) add_rest<kRows - 1, Halves>(data, rows, count, depths, depth, panel, sums, fresh);
 }
 
+// As multiply_group_tile there.
+template <int Rows>
+AT_PAIRS_TARGET void multiply_group_tile(const uint32_t* data, const int64_t* rows, const int64_t* taps,
+                                         int64_t tap_count, const int32_t* lanes, int64_t pairs,
+                                         Lines<const uint32_t> panel, Lines<uint16_t> sums) {
+  __m512 totals[Rows];
+  const uint32_t* starts[Rows];
+#pragma GCC unroll 8
+  for (int row = 0; row < Rows; ++row) {
+    totals[row] = _mm512_setzero_ps();
+    starts[row] = data + rows[row];
+  }
+  const uint32_t* line = panel.data;
+  for (int64_t tap = 0; tap < tap_count; ++tap) {
+    const int64_t place = taps[tap];
+    for (int64_t pair = 0; pair < pairs; ++pair, line += panel.step) {
+      const auto factors = (__m512bh)_mm512_loadu_si512(line);
+      const __m512i order = _mm512_loadu_si512(lanes + pair * kLanes);
+#pragma GCC unroll 8
+      for (int row = 0; row < Rows; ++row) {
+        // Masks are full: GCC 12 warns of what is written without.
+        const __m512i place_pairs = _mm512_maskz_broadcast_i64x4(
+            0xFF, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(starts[row] + place)));
+        const __m512i spread = _mm512_maskz_permutexvar_epi32(0xFFFF, order, place_pairs);
+        totals[row] = _mm512_dpbf16_ps(totals[row], (__m512bh)spread, factors);
+      }
+    }
+  }
+#pragma GCC unroll 8
+  for (int row = 0; row < Rows; ++row) store(totals[row], sums.data + row * sums.step);
+}
+
+// As multiply_halves_tile there.
+template <int Rows>
+AT_PAIRS_TARGET void multiply_halves_tile(const uint32_t* data, const int64_t* rows, const int64_t* taps,
+                                          int64_t tap_count, Lines<const uint32_t> panel, Lines<uint16_t> sums) {
+  constexpr int64_t kPairs = kLanes / 4;  // of a group
+  __m256 lower[Rows], upper[Rows];
+  const uint32_t* starts[Rows];
+#pragma GCC unroll 8
+  for (int row = 0; row < Rows; ++row) {
+    lower[row] = upper[row] = _mm256_setzero_ps();
+    starts[row] = data + rows[row];
+  }
+  const uint32_t* line = panel.data;
+  for (int64_t tap = 0; tap < tap_count; ++tap) {
+    for (int64_t place = taps[tap]; place < taps[tap] + kPairs; ++place, line += panel.step) {
+      const __m256i factors = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(line));
+      const __m256i upper_factors = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(line + kLanes / 2));
+#pragma GCC unroll 8
+      for (int row = 0; row < Rows; ++row) {
+        const __m256i pairs = _mm256_set1_epi32(static_cast<int>(starts[row][place]));
+        const __m256i upper_pairs = _mm256_set1_epi32(static_cast<int>(starts[row][place + kPairs]));
+        lower[row] = _mm256_dpbf16_ps(lower[row], (__m256bh)pairs, (__m256bh)factors);
+        upper[row] = _mm256_dpbf16_ps(upper[row], (__m256bh)upper_pairs, (__m256bh)upper_factors);
+      }
+    }
+  }
+#pragma GCC unroll 8
+  for (int row = 0; row < Rows; ++row) {
+    store(lower[row], sums.data + row * sums.step);
+    store(upper[row], sums.data + row * sums.step + kLanes / 2);
+  }
+}
+
 // MKL uses AMX, and its kernels for AVX512_BF16, on Intel's processors only.
 bool is_for_mkl() {
   static const bool answer = [] {
@@ -300,6 +365,19 @@ template void add_gathered_pairs(const uint32_t*, const int64_t*, int64_t, const
 template void add_gathered_pairs(const uint32_t*, const int64_t*, int64_t, const int64_t*, int64_t,
                                  Lines<const uint32_t>, int64_t, Lines<uint16_t>, bool);
 
+void multiply_groups_of_pairs(const uint32_t* data, const int64_t* rows, int64_t count, const int64_t* taps,
+                              int64_t tap_count, const int32_t* lanes, int64_t channels, Lines<const uint32_t> panel,
+                              Lines<uint16_t> sums) {
+  if (2 * channels == kLanes) {
+    for (; count >= kRows; rows += kRows, count -= kRows, sums.data += kRows * sums.step)
+      multiply_halves_tile<kRows>(data, rows, taps, tap_count, panel, sums);
+  }
+  for (; count >= kRows; rows += kRows, count -= kRows, sums.data += kRows * sums.step)
+    multiply_group_tile<kRows>(data, rows, taps, tap_count, lanes, channels / 2, panel, sums);
+  for (; count > 0; ++rows, --count, sums.data += sums.step)
+    multiply_group_tile<1>(data, rows, taps, tap_count, lanes, channels / 2, panel, sums);
+}
+
 namespace {
 
 AT_PAIRS_TARGET void pair_line(const uint16_t* first, const uint16_t* second, int64_t count, uint32_t* to) {
@@ -327,6 +405,21 @@ AT_PAIRS_TARGET void pair_lines(const uint16_t* from, int64_t lines, int64_t cou
       _mm512_mask_storeu_epi32(to, mask, _mm512_permutexvar_epi16(order, load_some(from, 2 * count)));
   }
   if (lines % 2 != 0) pair_line(from, nullptr, count, to);
+}
+
+AT_PAIRS_TARGET void pair_colours(const uint16_t* from, int64_t places, uint32_t* to) {
+  constexpr int64_t kPlaces = 8;  // of a vector of pairs
+  alignas(64) static const auto numbers = [] {
+    std::array<uint16_t, 4 * kPlaces> result{};
+    for (size_t i = 0; i < result.size(); ++i) result[i] = static_cast<uint16_t>(i / 4 * 3 + i % 4);
+    return result;
+  }();
+  const __m512i order = _mm512_load_si512(numbers.data());
+  for (int64_t i = 0; i < places; i += kPlaces) {
+    const __m512i some = load_some(from + 3 * i, 3 * std::min(kPlaces, places - i));
+    _mm512_mask_storeu_epi32(to + 2 * i, first_lanes(2 * (places - i)),
+                             _mm512_maskz_permutexvar_epi16(0x77777777, order, some));
+  }
 }
 
 AT_PAIRS_TARGET void round_to_bfloat16(Lines<const float> from, int64_t lines, int64_t count, Lines<uint16_t> to) {
@@ -404,7 +497,10 @@ template void add_gathered_pairs(const uint32_t*, const int64_t*, int64_t, const
                                  Lines<const uint32_t>, int64_t, Lines<float>, bool);
 template void add_gathered_pairs(const uint32_t*, const int64_t*, int64_t, const int64_t*, int64_t,
                                  Lines<const uint32_t>, int64_t, Lines<uint16_t>, bool);
+void multiply_groups_of_pairs(const uint32_t*, const int64_t*, int64_t, const int64_t*, int64_t, const int32_t*,
+                              int64_t, Lines<const uint32_t>, Lines<uint16_t>) {}
 void pair_lines(const uint16_t*, int64_t, int64_t, uint32_t*) {}
+void pair_colours(const uint16_t*, int64_t, uint32_t*) {}
 void round_to_bfloat16(Lines<const float>, int64_t, int64_t, Lines<uint16_t>) {}
 void bfloat16_gemm(int64_t, int64_t, int64_t, float, MatrixOperand<uint16_t>, MatrixOperand<uint16_t>, float, float*,
                    int64_t) {}

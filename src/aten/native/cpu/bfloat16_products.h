@@ -24,9 +24,19 @@ template <typename Element, typename Sum>
 void add_gathered_pairs(const Element* data, const int64_t* rows, int64_t count, const int64_t* depths, int64_t depth,
                         Lines<const uint32_t> panel, int64_t columns, Lines<Sum> sums, bool fresh);
 
+// As multiply_groups, of kGroupPairs columns; `channels` is even, and data and lines of the panel are of pairs,
+// which `lanes` tells of, too.
+constexpr int64_t kGroupPairs = 16;
+void multiply_groups_of_pairs(const uint32_t* data, const int64_t* rows, int64_t count, const int64_t* taps,
+                              int64_t tap_count, const int32_t* lanes, int64_t channels, Lines<const uint32_t> panel,
+                              Lines<uint16_t> sums);
+
 // Each two of `lines` lines of `count` numbers, which follow each other, as a line of pairs; the last of an odd number
 // with 0. As what follows, only where has_bfloat16_products().
 void pair_lines(const uint16_t* from, int64_t lines, int64_t count, uint32_t* to);
+
+// Three numbers of each place as two pairs, the last one with 0.
+void pair_colours(const uint16_t* from, int64_t places, uint32_t* to);
 
 // Lines of `count` numbers, rounded to the nearest, to even ones between two. Subnormal numbers become 0.
 void round_to_bfloat16(Lines<const float> from, int64_t lines, int64_t count, Lines<uint16_t> to);

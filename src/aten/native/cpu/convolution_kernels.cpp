@@ -35,6 +35,8 @@ using Geometry = ConvolutionGeometry;
 constexpr int64_t kTileBytes = 1 << 18;          // of the matrix of windows
 constexpr int64_t kShortLine = 6;
 constexpr int64_t kManyResults = 512;            // of a channel
+constexpr int64_t kFewResultChannels = 16;       // of row-major images
+constexpr int64_t kFewImageChannels = 128;       // of which some places stay in the first cache
 constexpr int64_t kLeastTogether = 3;            // channels of results that lie last and fill part of a vector
 constexpr int64_t kFewSources = 4;               // channels, of which a transposed convolution is not worth a product
 
@@ -103,11 +105,15 @@ void for_each_image(int64_t windows, int64_t first, int64_t last, Body&& body) {
   }
 }
 
+// Channels of a group's results that lie last and are worth vectors that they fill in part. Where images are matrices
+// as they lie nothing is quicker.
+int64_t least_together(const Geometry& g) { return g.is_pointwise() && g.groups == 1 ? 1 : kLeastTogether; }
+
 // Whether a group has enough channels of results to fill vectors with them, or some of one where they lie next to each
 // other; else vectors are filled with neighbouring places.
 template <typename T>
-bool is_gathered(int64_t channels, bool channels_last) {
-  return channels >= (channels_last ? std::min(kLeastTogether, panel_step<T>()) : panel_columns<T>() / 2);
+bool is_gathered(const Geometry& g, int64_t results, bool channels_last) {
+  return results >= (channels_last ? std::min(least_together(g), panel_step<T>()) : panel_columns<T>() / 2);
 }
 
 // ---------------------------------------------------------------- by matrix products
@@ -151,12 +157,21 @@ bool is_product_of_image(const Geometry& g) {
   return g.is_pointwise() && g.window_channels > g.image_channels && g.window_count() >= kManyResults;
 }
 
+// Whether windows of one element, of few channels, are best computed with vectors of places.
+bool has_few_channels(const Geometry& g) {
+  return g.is_pointwise() && g.window_channels <= kFewResultChannels && g.image_channels <= kFewImageChannels &&
+         g.window_count() >= kManyResults;
+}
+
 // Channels last where takes_channels_last() says so.
 template <typename T>
 void convolve(const Geometry& g, bool channels_last, T* out, const T* input, const T* weight, const T* bias) {
   if constexpr (std::is_floating_point_v<T>) {
+    if constexpr (std::is_same_v<T, float>) {
+      if (!channels_last && has_few_channels(g)) return convolve_places(g, out, input, weight, bias);
+    }
     if (!channels_last && is_product_of_image(g)) return convolve_by_products(g, out, input, weight, bias);
-    if (is_gathered<T>(g.window_channels, channels_last))
+    if (is_gathered<T>(g, g.window_channels, channels_last))
       return convolve_gathered(g, channels_last, out, input, weight, bias);
     if (channels_last) return convolve_channelwise(g, false, out, input, weight, bias);
     if (!g.is_pointwise()) return convolve_directly(g, out, input, weight, bias);
@@ -206,7 +221,7 @@ template <typename T>
 void convolve_transposed(const Geometry& g, bool channels_last, T* out, const T* input, const T* weight,
                          const T* bias) {
   if constexpr (std::is_floating_point_v<T>) {
-    if (is_gathered<T>(g.image_channels, channels_last))
+    if (is_gathered<T>(g, g.image_channels, channels_last))
       return convolve_transposed_gathered(g, channels_last, out, input, weight, bias);
     if (channels_last) return convolve_channelwise(g, true, out, input, weight, bias);
     if (g.has_stride() && g.window_channels <= kFewSources) return transpose_directly(g, out, input, weight, bias);
@@ -243,7 +258,7 @@ void weight_gradient(const Geometry& g, bool channels_last, T* out, const T* gra
     return;
   }
   if constexpr (std::is_floating_point_v<T>) {
-    if (is_gathered<T>(g.window_channels, channels_last))
+    if (is_gathered<T>(g, g.window_channels, channels_last))
       return weight_gradient_gathered(g, channels_last, out, grad, input);
     if (channels_last) return weight_gradient_channelwise(g, out, grad, input);
     // Short lines of windows would leave the vectors mostly to the zeros between them.
@@ -306,8 +321,8 @@ bool fills_vectors(const Geometry& g) { return g.groups >= panel_columns<float>(
 // Whether there is a way that reads and writes floating images with their channels last.
 bool takes_channels_last(ScalarType dtype, int64_t result_channels, const Geometry& g) {
   const bool wide =
-      dtype == kFloat ? is_gathered<float>(result_channels, true)
-                      : dtype == kDouble && is_gathered<double>(result_channels, true);
+      dtype == kFloat ? is_gathered<float>(g, result_channels, true)
+                      : dtype == kDouble && is_gathered<double>(g, result_channels, true);
   return wide || (c10::is_floating_type(dtype) && is_channelwise(g) && fills_vectors(g));
 }
 
@@ -350,7 +365,8 @@ bool convolve_in_pairs(Geometry g, bool transposed, const Tensor& out, const Ten
   const int64_t results = transposed ? g.image_channels : g.window_channels;
   const int64_t sources = transposed ? g.window_channels : g.image_channels;
   const bool is_last = !(out.is_contiguous() && input.is_contiguous());
-  if (!has_bfloat16_products() || results < (is_last ? kLeastTogether : kHalfPairs) || sources < 2) return false;
+  if (!has_bfloat16_products() || results < (is_last ? least_together(g) : kHalfPairs) || (sources < 2 && !is_last))
+    return false;
   const Tensor addend = bias.defined() ? at::detail::to_dtype(bias, kFloat) : bias;
   const Tensor factors = lay_out_weight(g, weight, is_last);
   convolve_pairs(g, transposed, is_last, static_cast<uint16_t*>(out.data_ptr()), bits_of(input), bits_of(factors),
@@ -441,7 +457,7 @@ void convolution_kernel(const Tensor& out, const Tensor& input, const Tensor& we
     dispatch_numeric_types(out.dtype(), "convolution", [&](auto type) {
       using T = typename decltype(type)::type;
       const bool takes_weight =
-          std::is_floating_point_v<T> && is_gathered<T>(geometry.window_channels, channels_last);
+          std::is_floating_point_v<T> && is_gathered<T>(geometry, geometry.window_channels, channels_last);
       const Tensor factors = lay_out_weight(geometry, weight, takes_weight);
       convolve(geometry, channels_last, result.data_ptr<T>(), image.data_ptr<T>(), factors.data_ptr<T>(),
                bias.defined() ? bias.data_ptr<T>() : nullptr);
@@ -481,7 +497,7 @@ void convolution_transposed_kernel(const Tensor& out, const Tensor& input, const
     dispatch_floating_types_and_int64(out.dtype(), "convolution_transposed", [&](auto type) {
       using T = typename decltype(type)::type;
       const bool takes_weight =
-          std::is_floating_point_v<T> && is_gathered<T>(geometry.image_channels, channels_last);
+          std::is_floating_point_v<T> && is_gathered<T>(geometry, geometry.image_channels, channels_last);
       const Tensor factors = lay_out_weight(geometry, weight, takes_weight);
       convolve_transposed(geometry, channels_last, result.data_ptr<T>(), image.data_ptr<T>(), factors.data_ptr<T>(),
                           bias.defined() ? bias.data_ptr<T>() : nullptr);
@@ -511,7 +527,7 @@ void convolution_weight_gradient_kernel(const Tensor& out, const Tensor& grad, c
   const Tensor image = is_kept ? input : at::detail::to_contiguous(input);
   dispatch_floating_types(out.dtype(), "convolution_weight_gradient", [&](auto type) {
     using T = typename decltype(type)::type;
-    geometry.weight_last = is_gathered<T>(geometry.window_channels, is_kept) && lies_last(out);
+    geometry.weight_last = is_gathered<T>(geometry, geometry.window_channels, is_kept) && lies_last(out);
     const bool is_written = geometry.weight_last || out.is_contiguous();
     const Tensor sums = is_written ? out : at::detail::empty(out.sizes(), out.dtype(), out.device());
     weight_gradient(geometry, is_kept, sums.data_ptr<T>(), slopes.data_ptr<T>(), image.data_ptr<T>());

@@ -208,19 +208,21 @@ std::vector<PanelLine> list_lines(const std::vector<PreparedPhase>& phases, cons
   return lines;
 }
 
-// Some panels of the weight, counted through all groups: of each the lines of all phases.
+// Some panels of the weight, counted through all groups: of each the lines of all phases. Those of `together` groups
+// are one.
 template <typename T>
 void write_panels(const std::vector<PreparedPhase>& phases, const WeightLayout& layout,
-                  const std::vector<PanelLine>& lines, const T* weight, Range wanted, T* to) {
+                  const std::vector<PanelLine>& lines, const T* weight, Range wanted, int64_t together, T* to) {
   const int64_t width = panel_columns<SumOf<T>>();
   const int64_t size = static_cast<int64_t>(lines.size()) * width;
   const int64_t count = divide_up(layout.results, width);
   std::vector<T*> starts(phases.size());
-  for (int64_t panel = wanted.first; panel < wanted.last; ++panel, to += size) {
+  for (int64_t panel = wanted.first; panel < wanted.last; ++panel) {
     const int64_t first = panel % count * width;
     const int64_t columns = std::min(width, layout.results - first);
-    if (!is_whole<T>(columns)) std::fill_n(to, size, T(0));
-    for (size_t i = 0; i < phases.size(); ++i) starts[i] = to + phases[i].first_line * width;
+    T* const start = to + (panel / together - wanted.first / together) * size + panel % together * columns;
+    if (together == 1 && !is_whole<T>(columns)) std::fill_n(start, size, T(0));
+    for (size_t i = 0; i < phases.size(); ++i) starts[i] = start + phases[i].first_line * width;
     write_panel(weight + panel / count * layout.group + first * layout.result, layout.result, columns, lines, starts);
   }
 }
@@ -362,6 +364,37 @@ void compute_results(const PreparedPhase& prepared, Range wanted, Range channels
   }
 }
 
+// Some results of a phase, of groups that fill vectors together, of which `panels` are made.
+template <typename T, typename Result>
+void compute_groups(const PreparedPhase& prepared, Range wanted, int64_t channels, int64_t groups, const T* data,
+                    const T* panels, int64_t step, const ResultLayout& layout, Result* out) {
+  const int64_t width = panel_columns<SumOf<T>>();
+  const int64_t columns = columns_of_groups<T>(channels);
+  const int64_t sources = prepared.sources * (columns / channels);
+  std::vector<int64_t> taps;
+  for (const auto& tap : prepared.phase.taps) taps.push_back(tap.distance);
+  std::vector<int32_t> lanes;
+  for (int64_t source = 0; source < prepared.sources; ++source) {
+    for (int64_t i = 0; i < columns; ++i)
+      lanes.push_back(static_cast<int32_t>(i / channels * prepared.sources + source));
+  }
+  const auto apart = scratch<Result>(layout.in_order ? 0 : kBlockResults * columns);
+  for (int64_t block = wanted.first; block < wanted.last; block += kBlockResults) {
+    const int64_t count = std::min(kBlockResults, wanted.last - block);
+    const int64_t* const writes = prepared.phase.writes.data() + block;
+    for (int64_t i = 0; i < groups * channels / columns; ++i) {
+      Result* const to = out + i * columns;
+      multiply_some_groups(data + i * sources, prepared.phase.reads.data() + block, count, taps.data(),
+                           static_cast<int64_t>(taps.size()), lanes.data(), channels,
+                           {panels + i * step + prepared.first_line * width, width},
+                           layout.in_order ? Lines<Result>{to + writes[0], layout.place}
+                                           : Lines<Result>{apart.get(), columns});
+      for (int64_t j = 0; !layout.in_order && j < count; ++j)
+        std::copy_n(apart.get() + j * columns, columns, to + writes[j]);
+    }
+  }
+}
+
 template <typename T, typename Result>
 void run_plan(const Geometry& g, GatherPlan plan, const std::array<int64_t, 3>& result_size,
               const WeightLayout& layout, Result* out, const T* input, int64_t image_elements, const T* weight,
@@ -435,13 +468,21 @@ void run_plan(const Geometry& g, GatherPlan plan, const std::array<int64_t, 3>& 
   const int64_t panel_count = divide_up(layout.results, width);
   const int64_t panel_size = line_count * width;
   const auto lines = list_lines(phases, layout);
+  // Groups of a few channels, as they lie next to each other, are multiplied together.
+  const int64_t group_columns =
+      results.channels_last && !bias && phases[0].classes.size() == 1 &&
+              layout.sources * int64_t{sizeof(T)} == layout.results * int64_t{sizeof(Result)}
+          ? columns_of_groups<T>(layout.results)
+          : 0;
+  const int64_t together =
+      group_columns > 0 && result_channels % group_columns == 0 ? group_columns / layout.results : 1;
   // Where a thread can have panels of its own, it writes one after the other, which then stays in its cache; else all
   // are written first.
   const bool by_panels = joined && g.groups == 1 && (panel_count % parts == 0 || panel_count >= 4 * parts);
   const auto panels = scratch<T>(by_panels ? 0 : g.groups * panel_count * panel_size);
   const int64_t panel_grain = grain_for(g.groups * panel_count * panel_size, g.groups * panel_count, kSerialWork);
   parallel_for(0, by_panels ? 0 : g.groups * panel_count, panel_grain, [&](int64_t begin, int64_t end) {
-    write_panels(phases, layout, lines, weight, {begin, end}, panels.get() + begin * panel_size);
+    write_panels(phases, layout, lines, weight, {begin, end}, together, panels.get() + begin / together * panel_size);
   });
   parallel_for(0, images * parts, grain_for(work, images * parts, kSerialWork), [&](int64_t begin, int64_t end) {
     const auto own_frame = scratch<T>(few ? 0 : frame);
@@ -458,7 +499,7 @@ void run_plan(const Geometry& g, GatherPlan plan, const std::array<int64_t, 3>& 
         data = own_frame.get();
       }
       for (int64_t panel = part * panel_count / parts; by_panels && panel < (part + 1) * panel_count / parts; ++panel) {
-        write_panels(phases, layout, lines, weight, {panel, panel + 1}, own_panel.get());
+        write_panels(phases, layout, lines, weight, {panel, panel + 1}, 1, own_panel.get());
         const Range channels{panel * width, std::min(layout.results, (panel + 1) * width)};
         for (const PreparedPhase& prepared : phases) {
           compute_results(prepared, {0, static_cast<int64_t>(prepared.phase.reads.size())}, channels, data,
@@ -470,6 +511,13 @@ void run_plan(const Geometry& g, GatherPlan plan, const std::array<int64_t, 3>& 
         const auto count = static_cast<int64_t>(prepared.phase.reads.size());
         const int64_t share = divide_up(divide_up(count, parts), panel_rows<SumOf<T>>()) * panel_rows<SumOf<T>>();
         const Range wanted{std::min(count, part * share), std::min(count, (part + 1) * share)};
+        if constexpr (!std::is_same_v<T, double>) {
+          if (together > 1) {
+            compute_groups(prepared, wanted, layout.results, g.groups, data, panels.get(), panel_size, results,
+                           out + image * result_elements);
+            continue;
+          }
+        }
         for (int64_t group = 0; group < g.groups; ++group) {
           const int64_t channel = group * layout.results;
           compute_results(prepared, wanted, {0, layout.results},

@@ -32,6 +32,25 @@ void add_product(const T* data, const int64_t* rows, int64_t count, const int64_
   }
 }
 
+// Columns of groups that are multiplied together, which each have `channels` channels of both kinds; 0: they are not.
+template <typename T>
+int64_t columns_of_groups(int64_t channels) {
+  int64_t columns = 0;
+  if constexpr (std::is_same_v<T, uint32_t>) columns = kGroupPairs;
+  if constexpr (std::is_same_v<T, float>) columns = group_columns<float>();
+  const bool is_part = channels > 1 && channels < columns && columns % channels == 0;
+  return is_part && (channels % 2 == 0 || std::is_same_v<T, float>) ? columns : 0;
+}
+template <typename T, typename Result>
+void multiply_some_groups(const T* data, const int64_t* rows, int64_t count, const int64_t* taps, int64_t tap_count,
+                          const int32_t* lanes, int64_t channels, Lines<const T> panel, Lines<Result> results) {
+  if constexpr (std::is_same_v<T, uint32_t>) {
+    multiply_groups_of_pairs(data, rows, count, taps, tap_count, lanes, channels, panel, results);
+  } else if constexpr (std::is_same_v<T, float>) {
+    multiply_groups(data, rows, count, taps, tap_count, lanes, channels, panel, results);
+  }
+}
+
 // Whether add_product writes so many columns of sums and no more.
 template <typename T>
 bool is_whole(int64_t columns) {
@@ -50,14 +69,8 @@ inline std::unique_ptr<uint32_t[]> pairs_of_last(const uint16_t* from, int64_t c
   auto result = scratch<uint32_t>(count * pairs);
   uint32_t* const to = result.get();
   parallel_for(0, count, std::max<int64_t>(1, (1 << 16) / channels), [&](int64_t begin, int64_t end) {
-    int64_t i = begin;
-    for (; channels == 3 && i < std::min(end, count - 1); ++i) {  // colours, with the next place's first one
-      uint64_t four;
-      std::memcpy(&four, from + i * channels, sizeof four);
-      four &= ~uint64_t{0} >> 16;
-      std::memcpy(to + i * pairs, &four, sizeof four);
-    }
-    for (; i < end; ++i) {
+    if (channels == 3) return pair_colours(from + begin * channels, end - begin, to + begin * pairs);
+    for (int64_t i = begin; i < end; ++i) {
       const uint16_t* place = from + i * channels;
       for (int64_t pair = 0; pair < channels / 2; ++pair)
         std::memcpy(to + i * pairs + pair, place + 2 * pair, sizeof *to);

@@ -103,6 +103,86 @@ HWY_ATTR void add_product(const T* data, const int64_t* rows, int64_t count, con
   add(data, rows, count, depths, depth, panel, sums, fresh);
 }
 
+// Only where vectors hold several groups of usual sizes, and lanes are rearranged at once.
+#if !HWY_ARCH_X86 || HWY_TARGET > HWY_AVX3
+void multiply_groups_float(const float*, const int64_t*, int64_t, const int64_t*, int64_t, const int32_t*, int64_t,
+                           Lines<const float>, Lines<float>) {}
+int64_t group_columns_float() { return 0; }
+#else
+// Each of a group's channels is spread over the lanes of that group.
+template <int Rows>
+HWY_ATTR void multiply_group_tile(const float* data, const int64_t* rows, const int64_t* taps, int64_t tap_count,
+                                  const int32_t* lanes, int64_t channels, Lines<const float> panel,
+                                  Lines<float> sums) {
+  const hn::ScalableTag<float> d;
+  hn::Vec<decltype(d)> totals[Rows];
+  const float* starts[Rows];
+#pragma GCC unroll 8
+  for (int row = 0; row < Rows; ++row) {
+    totals[row] = hn::Zero(d);
+    starts[row] = data + rows[row];
+  }
+  const float* line = panel.data;
+  for (int64_t tap = 0; tap < tap_count; ++tap) {
+    const int64_t place = taps[tap];
+    for (int64_t channel = 0; channel < channels; ++channel, line += panel.step) {
+      const auto factors = hn::LoadU(d, line);
+      const auto order = hn::SetTableIndices(d, lanes + channel * kLanes<float>);
+#pragma GCC unroll 8
+      for (int row = 0; row < Rows; ++row)
+        totals[row] =
+            hn::MulAdd(hn::TableLookupLanes(hn::LoadU(d, starts[row] + place), order), factors, totals[row]);
+    }
+  }
+#pragma GCC unroll 8
+  for (int row = 0; row < Rows; ++row) hn::StoreU(totals[row], d, sums.data + row * sums.step);
+}
+// The same of two groups, which are half a vector each: what is read once for each half takes no rearranging.
+template <int Rows>
+HWY_ATTR void multiply_halves_tile(const float* data, const int64_t* rows, const int64_t* taps, int64_t tap_count,
+                                   Lines<const float> panel, Lines<float> sums) {
+  constexpr int64_t kHalf = kLanes<float> / 2;
+  const hn::CappedTag<float, kHalf> d;
+  hn::Vec<decltype(d)> lower[Rows], upper[Rows];
+  const float* starts[Rows];
+#pragma GCC unroll 8
+  for (int row = 0; row < Rows; ++row) {
+    lower[row] = upper[row] = hn::Zero(d);
+    starts[row] = data + rows[row];
+  }
+  const float* line = panel.data;
+  for (int64_t tap = 0; tap < tap_count; ++tap) {
+    for (int64_t place = taps[tap]; place < taps[tap] + kHalf; ++place, line += panel.step) {
+      const auto factors = hn::LoadU(d, line);
+      const auto upper_factors = hn::LoadU(d, line + kHalf);
+#pragma GCC unroll 8
+      for (int row = 0; row < Rows; ++row) {
+        lower[row] = hn::MulAdd(hn::Set(d, starts[row][place]), factors, lower[row]);
+        upper[row] = hn::MulAdd(hn::Set(d, starts[row][place + kHalf]), upper_factors, upper[row]);
+      }
+    }
+  }
+#pragma GCC unroll 8
+  for (int row = 0; row < Rows; ++row) {
+    hn::StoreU(lower[row], d, sums.data + row * sums.step);
+    hn::StoreU(upper[row], d, sums.data + row * sums.step + kHalf);
+  }
+}
+HWY_ATTR void multiply_groups_float(const float* data, const int64_t* rows, int64_t count, const int64_t* taps,
+                                    int64_t tap_count, const int32_t* lanes, int64_t channels,
+                                    Lines<const float> panel, Lines<float> sums) {
+  if (2 * channels == kLanes<float>) {
+    for (; count >= kRows; rows += kRows, count -= kRows, sums.data += kRows * sums.step)
+      multiply_halves_tile<kRows>(data, rows, taps, tap_count, panel, sums);
+  }
+  for (; count >= kRows; rows += kRows, count -= kRows, sums.data += kRows * sums.step)
+    multiply_group_tile<kRows>(data, rows, taps, tap_count, lanes, channels, panel, sums);
+  for (; count > 0; ++rows, --count, sums.data += sums.step)
+    multiply_group_tile<1>(data, rows, taps, tap_count, lanes, channels, panel, sums);
+}
+int64_t group_columns_float() { return kLanes<float>; }
+#endif
+
 void add_product_float(const float* data, const int64_t* rows, int64_t count, const int64_t* depths, int64_t depth,
                        Lines<const float> panel, int64_t columns, Lines<float> sums, bool fresh) {
   add_product(data, rows, count, depths, depth, panel, columns, sums, fresh);
@@ -213,6 +293,8 @@ namespace at::native::cpu {
 
 HWY_EXPORT(add_product_float);
 HWY_EXPORT(add_product_double);
+HWY_EXPORT(multiply_groups_float);
+HWY_EXPORT(group_columns_float);
 HWY_EXPORT(transpose_floats);
 HWY_EXPORT(transpose_doubles);
 HWY_EXPORT(tile_rows);
@@ -254,6 +336,16 @@ template <>
 void add_gathered_product(const double* data, const int64_t* rows, int64_t count, const int64_t* depths, int64_t depth,
                           Lines<const double> panel, int64_t columns, Lines<double> sums, bool fresh) {
   HWY_DYNAMIC_DISPATCH(add_product_double)(data, rows, count, depths, depth, panel, columns, sums, fresh);
+}
+
+template <>
+void multiply_groups(const float* data, const int64_t* rows, int64_t count, const int64_t* taps, int64_t tap_count,
+                     const int32_t* lanes, int64_t channels, Lines<const float> panel, Lines<float> sums) {
+  HWY_DYNAMIC_DISPATCH(multiply_groups_float)(data, rows, count, taps, tap_count, lanes, channels, panel, sums);
+}
+template <>
+int64_t group_columns<float>() {
+  return HWY_DYNAMIC_DISPATCH(group_columns_float)();
 }
 
 template <>

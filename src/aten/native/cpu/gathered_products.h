@@ -31,6 +31,17 @@ template <typename T>
 void add_gathered_product(const T* data, const int64_t* rows, int64_t count, const int64_t* depths, int64_t depth,
                           Lines<const T> panel, int64_t columns, Lines<T> sums, bool fresh);
 
+// Groups of `channels` channels, as many read as computed, which fill a vector together. Row i reads at tap t the
+// vector at data[rows[i] + taps[t]]: channel c of each group is multiplied by what the panel's line t * channels + c
+// has in that group's columns. lanes[c * group_columns() + j] is where in that vector column j finds its group's
+// channel c. Sums of a row are a vector, too, which is not read.
+template <typename T>
+void multiply_groups(const T* data, const int64_t* rows, int64_t count, const int64_t* taps, int64_t tap_count,
+                     const int32_t* lanes, int64_t channels, Lines<const T> panel, Lines<T> sums);
+// How many columns that vector has; 0: there is no such product.
+template <typename T>
+int64_t group_columns();
+
 // to[j * to_step + i] = from[i * from_step + j], for i in [0, rows) and j in [0, columns).
 template <typename T>
 void transpose_matrix(const T* from, int64_t from_step, int64_t rows, int64_t columns, T* to, int64_t to_step);

@@ -10,6 +10,10 @@ namespace at::native::cpu {
 template <typename T>
 void convolve_directly(const ConvolutionGeometry& g, T* out, const T* input, const T* weight, const T* bias);
 
+// Windows of one element, of images that are read as they lie.
+void convolve_places(const ConvolutionGeometry& g, float* out, const float* input, const float* weight,
+                     const float* bias);
+
 // The geometry's image is the result, and its windows are the input: with strides, of few channels to read.
 template <typename T>
 void transpose_directly(const ConvolutionGeometry& g, T* out, const T* input, const T* weight, const T* bias);
