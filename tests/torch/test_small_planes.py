@@ -85,7 +85,8 @@ def test_halves_with_channels_last_are_rounded_once(name: str, channels: int, dt
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16], ids=str)
 @pytest.mark.parametrize("with_weight", [False, True])
 @pytest.mark.parametrize(
-    ("size", "groups"), [((3, 6), 3), ((5, 40), 2), ((70, 34), 1), ((2, 30, 5), 10), ((2, 32, 4, 4), 8), ((9, 64, 1), 32)]
+    ("size", "groups"),
+    [((3, 6), 3), ((5, 40), 2), ((70, 34), 1), ((2, 30, 5), 10), ((2, 32, 4, 4), 8), ((9, 64, 1), 32)],
 )
 def test_groups_of_few(size: tuple[int, ...], groups: int, with_weight: bool, dtype: torch.dtype) -> None:
     image = torch.randn(size).to(dtype)
