@@ -109,6 +109,14 @@ FORWARD = """
     F.interpolate(z,77,mode='linear') F.interpolate(z,77) F.interpolate(al,(17,45),mode='bilinear')
     F.grid_sample(a,grid,mode='nearest',align_corners=False) F.grid_sample(a[:,:3],grid,align_corners=False)
     F.embedding_bag(ij,f[:,:32].contiguous(),mode='sum') F.group_norm(x,32)
+    F.avg_pool2d(a7,2) F.avg_pool2d(a7,3,1,1) F.avg_pool2d(a7,7) F.max_pool2d(a7,2) F.adaptive_max_pool2d(a7,3)
+    F.adaptive_avg_pool2d(a7,5) F.adaptive_max_pool2d(a,3) F.lp_pool2d(a7,2,2) F.interpolate(a7,scale_factor=.5)
+    F.interpolate(a7,scale_factor=2,mode='bilinear') F.interpolate(a,scale_factor=.5,mode='bilinear')
+    F.interpolate(a7,scale_factor=.5,mode='bilinear') F.interpolate(a7,scale_factor=2,mode='bicubic')
+    F.batch_norm(a7,None,None,training=True) F.group_norm(a7,32) F.group_norm(x,1) F.group_norm(x,128)
+    F.group_norm(z4,8)
+    F.max_pool2d(al.bfloat16(),2) F.avg_pool2d(al.bfloat16(),2) F.avg_pool2d(al.half(),7)
+    F.embedding_bag(ij,f[:,:4].contiguous()) F.embedding_bag(ij,f[:,:4].bfloat16(),mode='sum')
     zero.pow(y) F.elu(zero) odd.pow(2.7) odd.log1p() odd.sin() vast.log1p() vast.fmod(.7) vast.remainder(.7) vast//.7
     thin.sum(1) thin.mean(1) thin.nansum(1) thin.amax(1) thin.norm(dim=1) x.unsqueeze(1).mean(1) x.unsqueeze(2).sort(2)
     csr@v csr@x[:,:5] csr+csr csr+csr2 csr@csr2 coo*coo2 coo+coo2 t.sparse.mm(coo,coo2)
@@ -146,6 +154,7 @@ TRAINED = """
     F.dropout(x) F.dropout2d(a) F.batch_norm(al,rm,rv,training=True) F.max_pool2d(al,2) F.avg_pool2d(al,2)
     F.interpolate(al,scale_factor=2,mode='bilinear') F.relu(al)
     x.prod() x.prod(0) x.nansum(1) x.nanmedian(1)[0] x.cummax(1)[0] x.bfloat16().softmax(1) x.half().log_softmax(0)
+    F.avg_pool2d(a7,3,1,1) F.max_pool2d(a7,2) F.interpolate(a7,scale_factor=2,mode='bilinear') F.group_norm(x,1)
     F.group_norm(a.bfloat16(),8) F.batch_norm(a.bfloat16(),rm,rv,training=True) F.layer_norm(z.view(-1,8),(8,))
     F.softshrink(x) F.threshold(x,.5,0.) F.softplus(x) F.gelu(x) F.mse_loss(x,y) F.smooth_l1_loss(x,y)
     F.binary_cross_entropy_with_logits(x,u.detach()) p.lgamma() u.logit() p.digamma() t.special.i0e(x)
@@ -156,7 +165,7 @@ TRAINED = """
 """
 
 
-FLOATING = "x y p u v w q f r g e g4 z z4 a al vol vw lp bw cw lw zero odd vast thin"
+FLOATING = "x y p u v w q f r g e g4 z z4 a a7 al vol vw lp bw cw lw zero odd vast thin"
 
 
 def operators(torch: Any) -> Iterator[Case]:
@@ -223,6 +232,7 @@ def _tensors(torch: Any) -> dict[str, Any]:
         "ij": torch.randint(128, (1024, 1024))[:, :64].contiguous(),
         "ix": torch.randint(1024 * 1024, (1024, 1024)),
         "a": a,
+        "a7": torch.randn(16, 256, 7, 7),
         "al": a.to(memory_format=torch.channels_last),
         "vol": torch.randn(2, 8, 16, 32, 32),
         "vw": torch.randn(8, 8, 3, 3, 3),

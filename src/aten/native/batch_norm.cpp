@@ -13,6 +13,7 @@
 #include <aten/native/RunKernel.h>
 
 #include <cmath>
+#include <numeric>
 
 namespace at::native {
 
@@ -172,12 +173,14 @@ Factors group_factors(const Tensor& means, const Tensor& variances, const Tensor
   return {mean, invstd, scale, shift};
 }
 
-// The same in one pass: of small images, a dozen calls would take longer than all else.
+// The same in one pass: of small images, a dozen calls would take longer than all else. Without weight and bias groups
+// have one scale and one shift.
 Factors group_factors_cpu(const Tensor& means, const Tensor& variances, const Tensor& weight, const Tensor& bias,
                                int64_t batch, int64_t channels, int64_t groups, double eps) {
   const auto make = [&](int64_t count) { return at::detail::empty({count}, means.dtype(), means.device()); };
-  const Factors factors{make(batch * groups), make(batch * groups), make(batch * channels), make(batch * channels)};
-  const int64_t size = channels / groups;
+  const int64_t size = weight.defined() || bias.defined() ? channels / groups : 1;
+  const int64_t scaled = batch * groups * size;
+  const Factors factors{make(batch * groups), make(batch * groups), make(scaled), make(scaled)};
   const int64_t parts = means.numel() / std::max<int64_t>(1, batch * groups);
   const Tensor weights = weight.defined() ? at::detail::to_contiguous(weight) : weight;
   const Tensor biases = bias.defined() ? at::detail::to_contiguous(bias) : bias;
@@ -190,20 +193,19 @@ Factors group_factors_cpu(const Tensor& means, const Tensor& variances, const Te
     T* scale = factors.scale.template data_ptr<T>();
     T* shift = factors.shift.template data_ptr<T>();
     for (int64_t i = 0; i < batch * groups; ++i) {
-      double mean = 0;
-      for (int64_t j = 0; j < parts; ++j) mean += from[j];
-      mean /= static_cast<double>(parts);
-      double variance = 0;
-      for (int64_t j = 0; j < parts; ++j) variance += variance_of[j] + (from[j] - mean) * (from[j] - mean);
-      const double invstd = 1 / std::sqrt(variance / static_cast<double>(parts) + eps);
+      double mean = from[0];
+      double variance = variance_of[0];
+      if (parts > 1) {
+        mean = std::accumulate(from, from + parts, 0.0) / static_cast<double>(parts);
+        variance = 0;
+        for (int64_t j = 0; j < parts; ++j) variance += variance_of[j] + (from[j] - mean) * (from[j] - mean);
+        variance /= static_cast<double>(parts);
+      }
+      const double invstd = 1 / std::sqrt(variance + eps);
       factors.mean.template data_ptr<T>()[i] = static_cast<T>(mean);
       factors.invstd.template data_ptr<T>()[i] = static_cast<T>(invstd);
       const int64_t first = i % groups * size;
-      if (!weight_of && !bias_of) {
-        std::fill_n(scale, size, static_cast<T>(invstd));
-        std::fill_n(shift, size, static_cast<T>(-mean * invstd));
-      }
-      for (int64_t j = 0; j < size && (weight_of || bias_of); ++j) {
+      for (int64_t j = 0; j < size; ++j) {
         const double factor = weight_of ? invstd * weight_of[first + j] : invstd;
         scale[j] = static_cast<T>(factor);
         shift[j] = static_cast<T>((bias_of ? bias_of[first + j] : 0) - mean * factor);
@@ -277,8 +279,17 @@ std::tuple<Tensor, Tensor, Tensor> _batch_norm_gradients(const Tensor& grad_outp
   const MemoryFormat format = input.suggest_memory_format();
   const Tensor dense = dense_channels(input, format);
   const Tensor grad = like(dense, grad_output);
-  const Groups groups(input, mean);
   const bool is_grouped = mean.dim() == 2;
+  if (is_grouped && !weight.defined() && !of_weights && of_input && dense.is_contiguous()) {  // each group is a channel
+    const auto in_pieces = [&](const Tensor& values) {
+      return at::reshape(values, {mean.sizes()[0], mean.sizes()[1], -1});
+    };
+    const auto [slopes, none, nothing] = at::_batch_norm_gradients(
+        in_pieces(grad), in_pieces(dense), {}, at::reshape(mean, {-1}), at::reshape(invstd, {-1}), training,
+        /*of_input=*/true, /*of_weights=*/false);
+    return {at::reshape(slopes, input.sizes()), Tensor(), Tensor()};
+  }
+  const Groups groups(input, mean);
   const auto spread = [&](const Tensor& values) { return is_grouped ? groups.spread(values) : values; };
   const auto added = [&](const Tensor& values) {
     const Tensor sums =
@@ -479,12 +490,22 @@ std::tuple<Tensor, Tensor, Tensor> native_group_norm(const Tensor& input, const 
   const Tensor dense = dense_channels(images, format);
   // The moments of groups that lie in one piece, else of each channel of each sample.
   const bool are_pieces = input.is_cpu() && dense.is_contiguous() && dense.numel() > 0;
-  const auto [means, variances] =
-      are_pieces ? channel_moments(at::reshape(dense, {N, group, -1}), N * group) : channel_moments(dense, N * C);
+  const Tensor pieces = are_pieces ? at::reshape(dense, {N, group, -1}) : dense;
+  const auto [means, variances] = channel_moments(pieces, N * (are_pieces ? group : C));
   const auto make_factors = input.is_cpu() ? group_factors_cpu : group_factors;
   const auto [mean, invstd, scale, shift] =
       make_factors(means, variances, widened(weight), widened(bias), N, C, group, eps);
-  const Tensor result = channel_affine(dense, at::reshape(scale, {-1}), {}, {}, at::reshape(shift, {-1}));
+  Tensor result;
+  if (are_pieces && scale.numel() == mean.numel()) {
+    result = at::reshape(channel_affine(pieces, scale, {}, {}, shift), dense.sizes());
+  } else {
+    const auto of_channels = [&](const Tensor& values) {  // those of groups, if they are the same for their channels
+      return values.numel() == N * C
+                 ? at::reshape(values, {-1})
+                 : at::reshape(at::expand(at::reshape(values, {N, group, 1}), {N, group, C / group}), {-1});
+    };
+    result = channel_affine(dense, of_channels(scale), {}, {}, of_channels(shift));
+  }
   return {at::reshape(at::detail::to_contiguous(result, format), input.sizes()),
           at::detail::to_dtype(at::reshape(mean, {N, group}), saved_type),
           at::detail::to_dtype(at::reshape(invstd, {N, group}), saved_type)};

@@ -119,9 +119,10 @@ cpu::Bags bags_of(const Tensor& indices, const Tensor& offsets, bool include_las
   const int64_t bags = starts.numel() - (include_last_offset ? 1 : 0);
   cpu::Bags result{indices.dtype() == kLong ? indices.data_ptr<int64_t>() : nullptr, {}, padding_idx};
   result.starts.reserve(static_cast<size_t>(bags) + 1);
+  const int64_t* const start_of = starts.data_ptr<int64_t>();
   int64_t last = 0;  // offsets that are out of order make empty bags
   for (int64_t bag = 0; bag < bags; ++bag) {
-    last = std::clamp(starts.data_ptr<int64_t>()[bag], last, count);
+    last = std::clamp(start_of[bag], last, count);
     result.starts.push_back(last);
   }
   result.starts.push_back(bags > 0 ? count : 0);

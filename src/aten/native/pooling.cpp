@@ -139,11 +139,12 @@ MemoryFormat format_of_operands(const Tensor& self, MemoryFormat format) {
 }
 
 // kernel(geometry, what it writes, the part of an operand) for parts of `out`, which lies as `operand` does: planes, or
-// with their channels last images.
+// with their channels last images. Kernels that take halves do so where channels are last.
 template <typename Kernel>
-void write_pool(const Tensor& out, const Tensor& operand, const PoolGeometry& g, Kernel&& kernel) {
-  if (!c10::is_reduced_floating_type(out.dtype())) return kernel(g, out, [](const Tensor& tensor) { return tensor; });
+void write_pool(const Tensor& out, const Tensor& operand, const PoolGeometry& g, bool takes_halves, Kernel&& kernel) {
   const bool in_planes = out.is_contiguous() && operand.is_contiguous();
+  if (!c10::is_reduced_floating_type(out.dtype()) || (takes_halves && !in_planes))
+    return kernel(g, out, [](const Tensor& tensor) { return tensor; });
   const auto with_parts = [&](const Tensor& tensor) {
     if (!in_planes) return tensor;
     const int64_t elements = tensor.numel() / g.planes;
@@ -157,14 +158,22 @@ void write_pool(const Tensor& out, const Tensor& operand, const PoolGeometry& g,
   });
 }
 
+// A kernel that takes halves on the CPU, where write_pool gives it what is not computed in float32.
+template <typename Kernels, typename... Operands>
+void run_pool(Kernels& kernels, const Tensor& to, Operands&&... operands) {
+  if (to.is_cpu() && c10::is_reduced_floating_type(to.dtype())) run_kernel(kernels, to.device(), to, operands...);
+  else run_kernel_in_float32(kernels, to.device(), to, operands...);
+}
+
 Tensor pool_averages(const Tensor& self, int64_t dims, const PoolGeometry& g) {
   const MemoryFormat wanted = format_of_averages(self, dims);
   const MemoryFormat format = format_of_operands(self, wanted);
   const Tensor out = at::detail::empty(result_sizes(self, dims, g), self.options(), format);
   if (out.numel() > 0) {
     const Tensor dense = at::detail::to_contiguous(self, format);
-    write_pool(out, dense, g, [&](const PoolGeometry& some, const Tensor& to, const auto& part) {
-      run_kernel_in_float32(average_pool_kernels, self.device(), to, part(dense), some);
+    constexpr bool kTakesHalves = true;
+    write_pool(out, dense, g, kTakesHalves, [&](const PoolGeometry& some, const Tensor& to, const auto& part) {
+      run_pool(average_pool_kernels, to, part(dense), some);
     });
   }
   return at::detail::to_contiguous(out, wanted);
@@ -177,8 +186,9 @@ std::tuple<Tensor, Tensor> pool_maxima(const Tensor& self, int64_t dims, const P
   Tensor indices = at::detail::empty(sizes, self.options().dtype(kLong), format);
   if (out.numel() > 0) {
     const Tensor dense = at::detail::to_contiguous(self, format);
-    write_pool(out, dense, g, [&](const PoolGeometry& some, const Tensor& to, const auto& part) {
-      run_kernel_in_float32(max_pool_kernels, self.device(), to, part(indices), part(dense), some);
+    constexpr bool kTakesHalves = true;
+    write_pool(out, dense, g, kTakesHalves, [&](const PoolGeometry& some, const Tensor& to, const auto& part) {
+      run_pool(max_pool_kernels, to, part(indices), part(dense), some);
     });
   }
   return {at::detail::to_contiguous(out, wanted), at::detail::to_contiguous(indices, wanted)};
@@ -190,7 +200,8 @@ Tensor spread_averages(const Tensor& grad_output, IntArrayRef input_size, int64_
   const Tensor out = at::detail::empty(input_size, grad_output.options(), format);
   if (out.numel() > 0) {
     const Tensor dense = at::detail::to_contiguous(grad_output, format);
-    write_pool(out, dense, g, [&](const PoolGeometry& some, const Tensor& to, const auto& part) {
+    constexpr bool kTakesHalves = false;
+    write_pool(out, dense, g, kTakesHalves, [&](const PoolGeometry& some, const Tensor& to, const auto& part) {
       run_kernel_in_float32(average_pool_backward_kernels, out.device(), to, part(dense), some);
     });
   }
@@ -277,8 +288,9 @@ Tensor pool_values(const Tensor& self, int64_t dims, const PoolGeometry& g) {
   Tensor out = at::detail::empty(result_sizes(self, dims, g), self.options(), format);
   if (out.numel() > 0) {
     const Tensor dense = at::detail::to_contiguous(self, format);
-    write_pool(out, dense, g, [&](const PoolGeometry& some, const Tensor& to, const auto& part) {
-      run_kernel_in_float32(cpu::max_pool_values, self.device(), to, part(dense), some);
+    constexpr bool kTakesHalves = true;
+    write_pool(out, dense, g, kTakesHalves, [&](const PoolGeometry& some, const Tensor& to, const auto& part) {
+      run_pool(cpu::max_pool_values, to, part(dense), some);
     });
   }
   return out;

@@ -4,9 +4,11 @@
 #include <aten/EmptyTensor.h>
 #include <aten/Kernels.h>
 #include <aten/NativeFunctions.h>
+#include <aten/native/CachedParts.h>
 #include <aten/native/GridSampling.h>
 #include <aten/native/Resampling.h>
 #include <aten/native/RunKernel.h>
+#include <aten/native/Views.h>
 
 #include <algorithm>
 #include <cmath>
@@ -213,7 +215,15 @@ Tensor resample(const Tensor& self, IntArrayRef sizes, std::optional<double> fac
   } else if (copies) {
     run_kernel(resample_nearest_kernels, self.device(), out, input, g);
   } else {
-    run_kernel_in_float32(resample_kernels, self.device(), out, input, g);
+    const auto in_planes = [&](const Tensor& tensor) {
+      const int64_t elements = tensor.numel() / g.planes;
+      return at::detail::make_view(tensor, {g.planes, elements}, {elements, 1}, tensor.storage_offset());
+    };
+    write_in_parts(in_planes(out), out.numel() + input.numel(), [&](const Part& part, const Tensor& to) {
+      ResampleGeometry some = g;
+      some.planes = part.count;
+      run_kernel_in_float32(resample_kernels, self.device(), to, part(in_planes(input)), some);
+    });
   }
   return out;
 }

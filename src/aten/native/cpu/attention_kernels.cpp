@@ -14,6 +14,7 @@
 
 #include <hwy/contrib/math/math-inl.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -81,7 +82,42 @@ HWY_ATTR void make_slopes(const T* weights, T* slopes, T mean, T scale, int64_t 
   }
 }
 
+// sums[i] = the product of `one` and row i.
+template <typename T>
+HWY_ATTR void multiply_rows(T* sums, const T* one, const T* rows, int64_t step, int64_t count, int64_t features) {
+  constexpr int64_t kTogether = 4;
+  const hn::ScalableTag<T> d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  for (int64_t first = 0; first < count; first += kTogether) {
+    const T* row[kTogether];
+    hn::Vec<decltype(d)> products[kTogether];
+#pragma GCC unroll 4
+    for (int64_t r = 0; r < kTogether; ++r) {
+      row[r] = rows + std::min(first + r, count - 1) * step;
+      products[r] = hn::Zero(d);
+    }
+    int64_t i = 0;
+    for (; i + lanes <= features; i += lanes) {
+      const auto factor = hn::LoadU(d, one + i);
+#pragma GCC unroll 4
+      for (int64_t r = 0; r < kTogether; ++r) products[r] = hn::MulAdd(factor, hn::LoadU(d, row[r] + i), products[r]);
+    }
+    if (i < features) {
+      const auto rest = hn::FirstN(d, static_cast<size_t>(features - i));
+      const auto factor = hn::MaskedLoad(rest, d, one + i);
+#pragma GCC unroll 4
+      for (int64_t r = 0; r < kTogether; ++r)
+        products[r] = hn::MulAdd(factor, hn::MaskedLoad(rest, d, row[r] + i), products[r]);
+    }
+    for (int64_t r = 0; r < std::min(kTogether, count - first); ++r)
+      sums[first + r] = hn::GetLane(hn::SumOfLanes(d, products[r]));
+  }
+}
+
 #define TORCH_ROWS(T)                                                                            \
+  void multiply_rows_##T(T* sums, const T* one, const T* rows, int64_t step, int64_t count, int64_t features) { \
+    multiply_rows(sums, one, rows, step, count, features);                                       \
+  }                                                                                              \
   T prepare_scores_##T(T* row, const T* mask, int64_t valid, int64_t count, T scale) {           \
     return prepare_scores(row, mask, valid, count, scale);                                       \
   }                                                                                              \
@@ -100,6 +136,8 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace at::native::cpu {
 
+HWY_EXPORT(multiply_rows_float);
+HWY_EXPORT(multiply_rows_double);
 HWY_EXPORT(prepare_scores_float);
 HWY_EXPORT(prepare_scores_double);
 HWY_EXPORT(exponentiate_float);
@@ -110,6 +148,9 @@ HWY_EXPORT(make_slopes_double);
 namespace {
 
 #define TORCH_ROWS(T)                                                                                          \
+  void multiply_rows(T* sums, const T* one, const T* rows, int64_t step, int64_t count, int64_t features) {    \
+    HWY_DYNAMIC_DISPATCH(multiply_rows_##T)(sums, one, rows, step, count, features);                           \
+  }                                                                                                            \
   T prepare_scores(T* row, const T* mask, int64_t valid, int64_t count, T scale) {                             \
     return HWY_DYNAMIC_DISPATCH(prepare_scores_##T)(row, mask, valid, count, scale);                           \
   }                                                                                                            \
@@ -123,6 +164,7 @@ TORCH_ROWS(double)
 
 constexpr int64_t kQueries = 48;  // of a block: a multiple of any panel_rows()
 constexpr int64_t kKeys = 256;    // of a block: a multiple of any panel_columns()
+constexpr int64_t kFew = 4;       // queries that writing panels of all keys takes longer for than reading keys again
 
 int64_t round_up(int64_t number, int64_t step) { return (number + step - 1) / step * step; }
 
@@ -247,7 +289,7 @@ void attend(const Shape& shape, const Tensor& out, const Tensor& logsumexp, cons
       const int64_t head = task / blocks;
       const auto queries = rows_of<T>(query, head);
       if (std::exchange(held, head) != head) {
-        keys.set(rows_of<T>(key, head), shape.keys);
+        if (shape.queries > kFew) keys.set(rows_of<T>(key, head), shape.keys);
         values.set(rows_of<T>(value, head), shape.keys);
         query_rows = multiples(kQueries, queries.step);
       }
@@ -259,8 +301,16 @@ void attend(const Shape& shape, const Tensor& out, const Tensor& logsumexp, cons
       for (int64_t begin_key = 0; begin_key < shape.seen(first + count); begin_key += kKeys) {
         const int64_t end_key = std::min(begin_key + kKeys, shape.seen(first + count));
         const int64_t width = round_up(end_key - begin_key, panel_columns<T>());
-        keys.multiply(queries[first], query_rows.data(), count, feature_places.data(), begin_key, end_key,
-                      {scores.get(), kKeys});
+        if (shape.queries > kFew) {
+          keys.multiply(queries[first], query_rows.data(), count, feature_places.data(), begin_key, end_key,
+                        {scores.get(), kKeys});
+        } else {
+          const auto key_rows = rows_of<T>(key, head);
+          for (int64_t i = 0; i < count; ++i) {
+            multiply_rows(scores.get() + i * kKeys, queries[first + i], key_rows[begin_key], key_rows.step,
+                          end_key - begin_key, shape.features);
+          }
+        }
         for (int64_t i = 0; i < count; ++i) {
           T* row = scores.get() + i * kKeys;
           const int64_t valid = std::max<int64_t>(0, std::min(end_key, shape.seen(first + i + 1)) - begin_key);

@@ -185,6 +185,38 @@ void for_each_line(const Channels& channels, Body&& body) {
   parallel_for(0, channels.batch * channels.count, grain, body);
 }
 
+// Of short lines, turned so that neighbours are those of neighbouring lines: their means, and the squared deviations.
+template <typename T>
+HWY_NOINLINE TORCH_SIMD void sum_moments_of_short(const T* x, int64_t elements, int64_t lines, T* turned, double* means,
+                                                  double* deviations) {
+  constexpr auto size = static_cast<int64_t>(sizeof(T));
+  transpose_tile(reinterpret_cast<char*>(turned), lines * size, reinterpret_cast<const char*>(x), elements * size,
+                 elements, lines, size);
+  const auto n = static_cast<double>(elements);
+  T* const sums = turned + elements * lines;
+  T* const middles = sums + lines;
+  std::fill_n(sums, lines, T(0));
+  for (int64_t i = 0; i < elements; ++i) {
+    const T* const row = turned + i * lines;
+    TORCH_INDEPENDENT
+    for (int64_t line = 0; line < lines; ++line) sums[line] += row[line];
+  }
+  for (int64_t line = 0; line < lines; ++line) {
+    means[line] = static_cast<double>(sums[line]) / n;
+    middles[line] = static_cast<T>(means[line]);
+  }
+  std::fill_n(sums, lines, T(0));
+  for (int64_t i = 0; i < elements; ++i) {
+    const T* const row = turned + i * lines;
+    TORCH_INDEPENDENT
+    for (int64_t line = 0; line < lines; ++line) {
+      const T deviation = row[line] - middles[line];
+      sums[line] += deviation * deviation;
+    }
+  }
+  std::copy_n(sums, lines, deviations);
+}
+
 // The mean of each channel, and its squared deviations from it.
 template <typename T>
 void sum_moments_of_rows(const Channels& channels, const Tensor& input, std::vector<double>& middles,
@@ -193,25 +225,41 @@ void sum_moments_of_rows(const Channels& channels, const Tensor& input, std::vec
   const auto n = static_cast<double>(elements);
   std::vector<double> means(static_cast<size_t>(channels.batch * channels.count));
   std::vector<double> deviations(means.size());
+  constexpr int64_t kShort = 32;
   for_each_line(channels, [&](int64_t first, int64_t last) {
     const int64_t together = lines_together(elements);
     ConvertedElements<T> values(input, together * elements);
+    std::vector<T> turned(static_cast<size_t>(elements <= kShort ? (elements + 2) * together : 0));
     for (int64_t top = first; top < last; top += together) {
       const int64_t lines = std::min(together, last - top);
       const T* x = values.read(top * elements, lines * elements);
-      for (int64_t line = top; line < top + lines; ++line, x += elements) {
-        means[line] = add_up<T>(elements, Value<T>{x}) / n;
-        deviations[line] = add_up<T>(elements, Square<T>{x, static_cast<T>(means[line])});
+      if (elements <= kShort) {
+        sum_moments_of_short(x, elements, lines, turned.data(), means.data() + top, deviations.data() + top);
+        continue;
       }
+      // One after the other, so that no line waits for its mean.
+      for (int64_t i = 0; i < lines; ++i) means[top + i] = add_up<T>(elements, Value<T>{x + i * elements}) / n;
+      for (int64_t i = 0; i < lines; ++i)
+        deviations[top + i] = add_up<T>(elements, Square<T>{x + i * elements, static_cast<T>(means[top + i])});
     }
   });
+  if (channels.batch == 1) {
+    middles.swap(means);
+    squares.swap(deviations);
+    return;
+  }
   const auto batch = static_cast<double>(channels.batch);
   middles.assign(static_cast<size_t>(channels.count), 0);
   squares.assign(middles.size(), 0);
-  for (size_t line = 0; line < means.size(); ++line) middles[line % middles.size()] += means[line] / batch;
-  for (size_t line = 0; line < means.size(); ++line) {
-    const double drift = means[line] - middles[line % middles.size()];
-    squares[line % middles.size()] += deviations[line] + n * drift * drift;
+  const size_t count = middles.size();
+  for (size_t first = 0; first < means.size(); first += count) {
+    for (size_t c = 0; c < count; ++c) middles[c] += means[first + c] / batch;
+  }
+  for (size_t first = 0; first < means.size(); first += count) {
+    for (size_t c = 0; c < count; ++c) {
+      const double drift = means[first + c] - middles[c];
+      squares[c] += deviations[first + c] + n * drift * drift;
+    }
   }
 }
 
@@ -379,6 +427,36 @@ class RepeatedFactors {
   std::vector<Number> numbers_;
 };
 
+// The factors of channels whose lines are short, one behind the other for each element.
+template <typename Number>
+class ExpandedFactors {
+ public:
+  explicit ExpandedFactors(int64_t width)
+      : width_(width), lines_(std::max<int64_t>(1, kElements / width)), numbers_(static_cast<size_t>(3 * kStep)) {}
+  int64_t lines() const { return lines_; }
+  HWY_ATTR Factors<Number> of_channels(const Factors<Number>& by, int64_t channel, int64_t count) {
+    const hn::ScalableTag<Number> d;
+    Factors<Number> result = by;
+    Number* to = numbers_.data();
+    for (const Number** numbers : {&result.scale, &result.other_scale, &result.shift}) {
+      if (!*numbers) continue;
+      const Number* const from = std::exchange(*numbers, to) + channel;
+      for (int64_t i = 0; i < count; ++i) {  // whole vectors, of which the next ones overwrite the rest
+        for (int64_t j = 0; j < width_; j += static_cast<int64_t>(hn::Lanes(d)))
+          hn::StoreU(hn::Set(d, from[i]), d, to + i * width_ + j);
+      }
+      to += kStep;
+    }
+    return result;
+  }
+
+ private:
+  static constexpr int64_t kElements = 512;
+  static constexpr int64_t kStep = kElements + HWY_MAX_BYTES / sizeof(Number);
+  int64_t width_, lines_;
+  std::vector<Number> numbers_;
+};
+
 void ChannelAffineImpl(const Tensor& out, const Tensor& input, const Tensor& scale, const Tensor& other,
                        const Tensor& other_scale, const Tensor& shift) {
   const Channels channels(input, scale);
@@ -394,15 +472,26 @@ void ChannelAffineImpl(const Tensor& out, const Tensor& input, const Tensor& sca
     const int64_t width = channels.last ? channels.count : channels.elements;
     const int64_t lines = channels.last ? channels.elements : channels.count;  // of a sample
     const int64_t grain = std::max<int64_t>(1, kGrainSize / std::max<int64_t>(1, width));
+    constexpr int64_t kShort = 16;
     parallel_for(0, channels.batch * lines, grain, [&](int64_t first, int64_t last) {
       const auto scale_lines = [&](int64_t line, int64_t count, const Factors<Number>& factors, auto one_for_all) {
         const int64_t at = line * width;
         scale_elements<decltype(one_for_all)::value>(results + at, inputs + at, others ? others + at : nullptr, factors,
                                                      count * width);
       };
-      if (!channels.last) {
-        for (int64_t line = first; line < last; ++line) {
+      if (!channels.last && width < kShort) {
+        ExpandedFactors<Number> expanded(width);
+        for (int64_t line = first; line < last;) {
           const int64_t channel = line % lines;
+          const int64_t count = std::min({last - line, lines - channel, expanded.lines()});
+          scale_lines(line, count, expanded.of_channels(by, channel, count), std::false_type());
+          line += count;
+        }
+        return;
+      }
+      if (!channels.last) {
+        for (int64_t line = first, channel = first % lines; line < last; ++line, ++channel) {
+          if (channel == lines) channel = 0;
           scale_lines(line, 1, {by.scale + channel, by.other_scale + (others ? channel : 0), by.shift + channel},
                       std::true_type());
         }

@@ -36,8 +36,8 @@ namespace HWY_NAMESPACE {
 constexpr int64_t kAhead = 8;  // rows that are asked for before they are needed
 
 // body(first column, columns between vectors, columns of a vector, vectors) for the columns of a row: four vectors at a
-// time, then two. The last ones begin earlier where not all of them is left: the second one may be the first one again.
-// Only in a row that is shorter than a vector they have fewer columns.
+// time, then two, then one. The last ones begin earlier where not all of them is left; only in a row that is shorter
+// than a vector the one has fewer columns.
 template <typename D, typename Body>
 HWY_INLINE HWY_ATTR void for_each_block(D d, int64_t columns, const Body& body) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -46,14 +46,17 @@ HWY_INLINE HWY_ATTR void for_each_block(D d, int64_t columns, const Body& body) 
     body(column, lanes, lanes, std::integral_constant<int, 4>());
   }
   const int64_t last = std::max<int64_t>(0, columns - lanes);
-  for (; column < columns; column += 2 * lanes) {
-    const int64_t first = std::min(column, last);
-    body(first, std::min(column + lanes, last) - first, std::min(lanes, columns), std::integral_constant<int, 2>());
+  for (; column < last; column += 2 * lanes) {
+    body(column, std::min(column + lanes, last) - column, lanes, std::integral_constant<int, 2>());
+  }
+  if (column < columns) {
+    body(std::min(column, last), lanes, std::min(lanes, columns), std::integral_constant<int, 1>());
   }
 }
+// Of a row that is shorter than a vector, what comes behind it is loaded, too, up to `end`.
 template <typename Element, typename D>
-HWY_INLINE HWY_ATTR hn::Vec<D> load_some(D d, const Element* from, int64_t count) {
-  if (HWY_LIKELY(count >= static_cast<int64_t>(hn::Lanes(d)))) return load_stored(d, from);
+HWY_INLINE HWY_ATTR hn::Vec<D> load_some(D d, const Element* from, int64_t count, const Element* end) {
+  if (HWY_LIKELY(end - from >= static_cast<int64_t>(hn::Lanes(d)))) return load_stored(d, from);
   return load_stored_part(d, from, count);
 }
 template <typename Element, typename D>
@@ -66,6 +69,7 @@ template <typename Element>
 struct BagTable {
   const Bags& bags;
   const Element* elements;
+  const Element* end;
   int64_t columns;
   // Whether more of the table is read than the nearer caches hold.
   bool is_large;
@@ -73,7 +77,8 @@ struct BagTable {
 template <typename Element>
 BagTable<Element> bag_table(const Bags& bags, const Tensor& table) {
   constexpr int64_t kNear = 1 << 18;
-  return {bags, table.data_ptr<Element>(), table.sizes()[1], static_cast<int64_t>(table.nbytes()) > kNear};
+  const Element* const elements = table.data_ptr<Element>();
+  return {bags, elements, elements + table.numel(), table.sizes()[1], static_cast<int64_t>(table.nbytes()) > kNear};
 }
 
 template <int kVectors, typename Element, typename D>
@@ -84,12 +89,14 @@ HWY_ATTR void sum_columns(D d, const BagTable<Element>& table, int64_t bag, int6
   const int64_t padding = table.bags.padding;
   const int64_t begin = table.bags.starts[bag];
   const int64_t end = table.bags.starts[bag + 1];
+  // Of short rows, those of the next bags, too; of long ones processors foresee what comes.
+  const int64_t last = kVectors > 2 ? end : table.bags.starts.back();
   hn::Vec<D> sums[kVectors];
 #pragma GCC unroll 4
   for (int i = 0; i < kVectors; ++i) sums[i] = hn::Zero(d);
   int64_t rows = 0;
   for (int64_t place = begin; place < end; ++place) {
-    if (table.is_large && place + kAhead < end) {
+    if (table.is_large && place + kAhead < last) {
       const Element* next = table.elements + indices[place + kAhead] * table.columns + column;
       for (int i = 0; i < kVectors; ++i) hwy::Prefetch(next + i * step);
     }
@@ -99,18 +106,16 @@ HWY_ATTR void sum_columns(D d, const BagTable<Element>& table, int64_t bag, int6
     const auto factor = hn::Set(d, factors ? static_cast<Number>(factors[place]) : Number{1});
 #pragma GCC unroll 4
     for (int i = 0; i < kVectors; ++i) {
-      if (kVectors == 2 && i == 1 && step == 0) break;
-      const auto part = kVectors > 2 ? load_stored(d, row + i * step) : load_some(d, row + i * step, count);
+      const auto part = kVectors > 1 ? load_stored(d, row + i * step) : load_some(d, row, count, table.end);
       sums[i] = hn::MulAdd(part, factor, sums[i]);
     }
   }
   const auto divisor = hn::Set(d, static_cast<Number>(std::max<int64_t>(rows, 1)));
 #pragma GCC unroll 4
   for (int i = 0; i < kVectors; ++i) {
-    const auto result = mean ? hn::Div(sums[i], divisor) : sums[i];
-    if (kVectors == 2 && i == 1 && step == 0) break;
-    if (kVectors > 2) store_stored(d, result, out + column + i * step);
-    else store_some(d, result, out + column + i * step, count);
+    if (mean) sums[i] = hn::Div(sums[i], divisor);
+    if (kVectors > 1) store_stored(d, sums[i], out + column + i * step);
+    else store_some(d, sums[i], out + column, count);
   }
 }
 
@@ -121,8 +126,9 @@ void SumBags(const Tensor& out, const Tensor& table, const Bags& bags, const Ten
     const Element* const factor = factors.defined() ? factors.data_ptr<Element>() : nullptr;
     parallel_for(0, bags.count(), bags_for_thread(bags, plan.columns), [&](int64_t first, int64_t last) HWY_ATTR {
       const hn::ScalableTag<Computed<Element>> d;
+      Element* const results = out.data_ptr<Element>();
       for (int64_t bag = first; bag < last; ++bag) {
-        Element* const line = out.data_ptr<Element>() + bag * plan.columns;
+        Element* const line = results + bag * plan.columns;
         for_each_block(d, plan.columns, [&](int64_t column, int64_t step, int64_t count, auto vectors) HWY_ATTR {
           sum_columns<vectors.value>(d, plan, bag, column, step, count, factor, mean, line);
         });
@@ -144,7 +150,7 @@ HWY_ATTR void max_columns(D d, const BagTable<Element>& table, int64_t bag, int6
   bool is_first = true;
   for (int64_t place = 0; place < size; ++place) {
     if (indices[place] == table.bags.padding) continue;
-    const auto row = load_some(d, table.elements + indices[place] * table.columns + column, count);
+    const auto row = load_some(d, table.elements + indices[place] * table.columns + column, count, table.end);
     const auto here = hn::Set(integers, static_cast<Integer>(place));
     const auto wins = hn::Gt(row, greatest);
     greatest = is_first ? row : hn::IfThenElse(wins, row, greatest);

@@ -99,9 +99,10 @@ void for_each_line(int64_t n, int64_t count, bool forward, const Body& body) {
 }
 
 template <typename T>
-void transform_lines(c10::complex<T>* lines, int64_t n, int64_t count, int64_t stride, bool forward, T scale) {
-  for_each_line<T>(n, count, forward, [&](Transform<T>& transform, int64_t line, auto& input, auto& output) {
-    c10::complex<T>* first = lines + line * (stride == 1 ? n : 1);
+void transform_lines(c10::complex<T>* lines, int64_t n, int64_t count, int64_t stride, int64_t blocks, bool forward,
+                     T scale) {
+  for_each_line<T>(n, count * blocks, forward, [&](Transform<T>& transform, int64_t line, auto& input, auto& output) {
+    c10::complex<T>* first = lines + line / count * count * n + line % count * (stride == 1 ? n : 1);
     for (int64_t k = 0; k < n; ++k) input[k] = first[k * stride];
     transform(input.data(), output.data());
     for (int64_t k = 0; k < n; ++k) first[k * stride] = output[k] * scale;
@@ -135,8 +136,9 @@ void transform_to_real_lines(const c10::complex<T>* halves, T* reals, int64_t n,
 }  // namespace
 
 #define TORCH_FFT(T)                                                                                          \
-  void fft_lines(c10::complex<T>* lines, int64_t n, int64_t count, int64_t stride, bool forward, T scale) {   \
-    transform_lines(lines, n, count, stride, forward, scale);                                                 \
+  void fft_lines(c10::complex<T>* lines, int64_t n, int64_t count, int64_t stride, int64_t blocks,            \
+                 bool forward, T scale) {                                                                     \
+    transform_lines(lines, n, count, stride, blocks, forward, scale);                                         \
   }                                                                                                           \
   void fft_real_lines(const T* input, c10::complex<T>* output, int64_t n, int64_t count, T scale) {           \
     transform_real_lines(input, output, n, count, scale);                                                     \

@@ -8,10 +8,13 @@
 
 namespace at::native::cpu {
 
-// `count` lines of `n` > 0 numbers that are `stride` apart, in place: behind each other where `stride` is 1, otherwise
-// beginning one element apart. Results are multiplied by `scale`; "forward" has e^(-2 pi i jk / n).
-void fft_lines(c10::complex<float>* lines, int64_t n, int64_t count, int64_t stride, bool forward, float scale);
-void fft_lines(c10::complex<double>* lines, int64_t n, int64_t count, int64_t stride, bool forward, double scale);
+// `blocks` behind each other of `count` lines of `n` > 0 numbers that are `stride` apart, in place: behind each other
+// where `stride` is 1, otherwise beginning one element apart. Results are multiplied by `scale`; "forward" has
+// e^(-2 pi i jk / n).
+void fft_lines(c10::complex<float>* lines, int64_t n, int64_t count, int64_t stride, int64_t blocks, bool forward,
+               float scale);
+void fft_lines(c10::complex<double>* lines, int64_t n, int64_t count, int64_t stride, int64_t blocks, bool forward,
+               double scale);
 // Forward, of real numbers: lines of n, behind each other, become lines of n / 2 + 1, the first half.
 void fft_real_lines(const float* input, c10::complex<float>* output, int64_t n, int64_t count, float scale);
 void fft_real_lines(const double* input, c10::complex<double>* output, int64_t n, int64_t count, double scale);

@@ -10,14 +10,13 @@ void fft_along_kernel(const Tensor& self, int64_t dim, bool forward, double scal
   const int64_t n = self.sizes()[dim];
   int64_t inner = 1;
   for (int64_t i = dim + 1; i < self.dim(); ++i) inner *= self.sizes()[i];
-  const int64_t block = n * inner;
-  const int64_t outer = self.numel() / block;
+  const int64_t outer = self.numel() / (n * inner);
   dispatch_complex_types(self.dtype(), "fft", [&](auto type) {
     using C = typename decltype(type)::type;
     C* data = self.data_ptr<C>();
     const auto factor = static_cast<typename C::value_type>(scale);
-    if (inner == 1) return fft_lines(data, n, outer, 1, forward, factor);
-    for (int64_t i = 0; i < outer; ++i) fft_lines(data + i * block, n, inner, inner, forward, factor);
+    if (inner == 1) fft_lines(data, n, outer, 1, 1, forward, factor);
+    else fft_lines(data, n, inner, inner, outer, forward, factor);
   });
 }
 

@@ -44,7 +44,8 @@ class Plan {
 };
 
 template <typename T>
-void transform(c10::complex<T>* lines, int64_t n, int64_t count, int64_t stride, bool forward, T scale) {
+void transform(c10::complex<T>* lines, int64_t n, int64_t count, int64_t stride, int64_t blocks, bool forward,
+               T scale) {
   Plan plan(kPrecision<T>, DFTI_COMPLEX, n, count);
   const MKL_LONG distance = static_cast<MKL_LONG>(stride == 1 ? n : 1);
   MKL_LONG strides[] = {0, static_cast<MKL_LONG>(stride)};
@@ -53,7 +54,8 @@ void transform(c10::complex<T>* lines, int64_t n, int64_t count, int64_t stride,
   plan.set(DFTI_OUTPUT_DISTANCE, distance);
   plan.set(forward ? DFTI_FORWARD_SCALE : DFTI_BACKWARD_SCALE, static_cast<double>(scale));
   const DFTI_DESCRIPTOR_HANDLE handle = plan.commit();
-  check(forward ? DftiComputeForward(handle, lines) : DftiComputeBackward(handle, lines));
+  for (int64_t i = 0; i < blocks; ++i, lines += n * count)
+    check(forward ? DftiComputeForward(handle, lines) : DftiComputeBackward(handle, lines));
 }
 
 template <typename T>
@@ -75,8 +77,9 @@ void transform_real(const T* real, const c10::complex<T>* half, int64_t n, int64
 }  // namespace
 
 #define TORCH_FFT(T)                                                                                          \
-  void fft_lines(c10::complex<T>* lines, int64_t n, int64_t count, int64_t stride, bool forward, T scale) {   \
-    transform(lines, n, count, stride, forward, scale);                                                       \
+  void fft_lines(c10::complex<T>* lines, int64_t n, int64_t count, int64_t stride, int64_t blocks,            \
+                 bool forward, T scale) {                                                                     \
+    transform(lines, n, count, stride, blocks, forward, scale);                                               \
   }                                                                                                           \
   void fft_real_lines(const T* input, c10::complex<T>* output, int64_t n, int64_t count, T scale) {           \
     transform_real(input, output, n, count, /*forward=*/true, scale);                                         \

@@ -3,6 +3,7 @@
 #include <aten/Dispatch.h>
 #include <aten/Kernels.h>
 #include <aten/Parallel.h>
+#include <aten/native/cpu/PlanesAside.h>
 
 #include <algorithm>
 #include <cmath>
@@ -273,10 +274,14 @@ template <int kChannels, typename T>
 TORCH_SIMD void resample_pixels(T* __restrict out, const T* row, const Axis<T>& axis) {
   for (int64_t n = 0; n < axis.new_size; ++n, out += kChannels) {
     Sum<T> sums[kChannels] = {};
-    for (int32_t k = axis.offsets[n]; k < axis.offsets[n + 1]; ++k) {
+    const int32_t begin = axis.offsets[n];
+    for (int32_t k = begin; k < axis.offsets[n + 1]; ++k) {
       const Sum<T> weight = axis.weights[k];
       const T* pixel = row + int64_t{axis.places[k]} * kChannels;
-      for (int c = 0; c < kChannels; ++c) sums[c] += weight * static_cast<Sum<T>>(pixel[c]);
+      for (int c = 0; c < kChannels; ++c) {
+        const Sum<T> share = weight * static_cast<Sum<T>>(pixel[c]);
+        sums[c] = k == begin ? share : sums[c] + share;  // -0 stays
+      }
     }
     for (int c = 0; c < kChannels; ++c) out[c] = rounded<T>(sums[c]);
   }
@@ -344,8 +349,10 @@ TORCH_SIMD void resample_row(T* __restrict out, const T* row, const Axis<T>& axi
   } else {
     for (int64_t n = 0; n < axis.new_size; ++n) {
       Sum<T> sum = 0;
-      for (int32_t k = axis.offsets[n]; k < axis.offsets[n + 1]; ++k) {
-        sum += axis.weights[k] * static_cast<Sum<T>>(row[one_index(axis.places[k])]);
+      const int32_t begin = axis.offsets[n];
+      for (int32_t k = begin; k < axis.offsets[n + 1]; ++k) {
+        const Sum<T> share = axis.weights[k] * static_cast<Sum<T>>(row[one_index(axis.places[k])]);
+        sum = k == begin ? share : sum + share;
       }
       out[n] = rounded<T>(sum);
     }
@@ -392,8 +399,9 @@ void resample_plane(T* out, const T* plane, const Axis<T>& y, const Axis<T>& x, 
 
 // Rows begin .. end - 1 of one new plane or volume; `narrow` and `low` are memory for what lies between two axes.
 template <typename T>
-void resample_rows(T* out, const T* plane, const Axis<T>& z, const Axis<T>& y, const Axis<T>& x, int64_t inner,
-                   int64_t begin, int64_t end, std::vector<T>& narrow, std::vector<T>& low) {
+HWY_NOINLINE void resample_rows(T* out, const T* plane, const Axis<T>& z, const Axis<T>& y, const Axis<T>& x,
+                                int64_t inner, int64_t begin, int64_t end, std::vector<T>& narrow,
+                                std::vector<T>& low) {
   constexpr int64_t kFewChannels = 4;
   const bool turns = std::is_same_v<T, uint8_t> && z.identity && z.old_size == 1 && inner <= kFewChannels;
   if (z.identity && z.old_size == 1 && !y.identity && !x.identity && !turns) {
@@ -443,6 +451,15 @@ void resample_rows(T* out, const T* plane, const Axis<T>& z, const Axis<T>& y, c
   }
 }
 
+// Whether planes of floating numbers lie side by side while they are read: few of them would waste vectors, large ones
+// the caches.
+template <typename T>
+bool lie_aside(const ResampleGeometry& g, int64_t elements) {
+  constexpr int64_t kCached = 256 * 1024;  // bytes
+  return std::is_floating_point_v<T> && g.inner == 1 && g.planes >= kPlanesAside / 2 &&
+         elements * kPlanesAside * static_cast<int64_t>(sizeof(T)) <= kCached;
+}
+
 void ResampleImpl(const Tensor& out, const Tensor& self, const ResampleGeometry& g) {
   const auto resample = [&](auto type) {
     using T = typename decltype(type)::type;
@@ -454,11 +471,26 @@ void ResampleImpl(const Tensor& out, const Tensor& self, const ResampleGeometry&
     const int64_t old_plane = z.old_size * y.old_size * x.old_size * g.inner;
     const int64_t new_row = x.new_size * g.inner;
     const int64_t new_plane = z.new_size * y.new_size * new_row;
+    const int64_t elements = std::max(old_plane, new_plane);
+    if (lie_aside<T>(g, elements)) {
+      return for_planes_aside(g.planes, elements, [&](int64_t together, int64_t begin, int64_t end) {
+        PlanesAside<T> from(old_plane, together);
+        PlanesAside<T> to(new_plane, together);
+        std::vector<T> narrow;
+        std::vector<T> low;
+        for (int64_t first = begin; first < end; first += together) {
+          const int64_t count = std::min(together, end - first);
+          const T* const source = from.read(planes + first * old_plane, old_plane, old_plane, count);
+          resample_rows(to.data(), source, z, y, x, together, 0, y.new_size, narrow, low);
+          to.write(results + first * new_plane, new_plane, new_plane, count);
+        }
+      });
+    }
     // Few planes are cut into parts of their rows; a part computes the rows of the last axis that it needs itself.
     const int64_t parts =
         g.planes >= 4 * get_num_threads() ? 1 : std::max<int64_t>(1, std::min<int64_t>(y.new_size / 16, 16));
     const int64_t rows = (y.new_size + parts - 1) / parts;
-    const int64_t work = std::max<int64_t>(1, std::max(old_plane, new_plane) / parts);
+    const int64_t work = std::max<int64_t>(1, elements / parts);
     parallel_for(0, g.planes * parts, std::max<int64_t>(1, kGrainSize / work), [&](int64_t first, int64_t last) {
       std::vector<T> narrow;
       std::vector<T> low;
