@@ -83,7 +83,7 @@ namespace {
 
 constexpr int64_t kShortRow = 64;   // elements up to which
 constexpr int64_t kTiledRow = 512;  // rows are made so long, where they can be
-constexpr int64_t kNumberRow = 128;  // Bytes from which a row with a number is not laid out.
+constexpr int64_t kNumberRow = 64;  // Bytes from which a row with a number is not laid out.
 constexpr int64_t kFoldedBytes = 1024;  // The same for longer rows of small elements, where all of an input repeats:
 constexpr int64_t kFoldedRow = 4096;    // a call costs what it takes to write some hundred bytes.
 constexpr int64_t kSlab = 4096;     // elements from which on laying out an input again is cheap
@@ -396,7 +396,7 @@ void TensorIterator::walk(Loop loop, void* context, int64_t begin, int64_t end) 
   if (begin >= end) return;
   const int count = count_;
   const int dims = ndim();
-  char* pointers[kMaxOperands];
+  char* pointers[kMaxOperands] = {};
   int64_t steps[kMaxOperands];
   for (int i = 0; i < count; ++i) {
     pointers[i] = data(i);
@@ -416,7 +416,7 @@ void TensorIterator::walk(Loop loop, void* context, int64_t begin, int64_t end) 
     rest /= shape_[dim];
     for (int i = 0; i < count; ++i) pointers[i] += position[dim] * operands_[i].strides[dim];
   }
-  int64_t next[kMaxOperands];
+  int64_t next[kMaxOperands] = {};
   for (int i = 0; i < count; ++i) next[i] = operands_[i].strides[1];
   bool is_short = shape_[0] <= kShortRow && numel_ > kTiledRow && !is_reduction_;
   // Loops over two inputs take what stays the same in a row as a number.
@@ -440,9 +440,10 @@ void TensorIterator::walk(Loop loop, void* context, int64_t begin, int64_t end) 
       for (int i = 0; i < count; ++i) pointers[i] += (rows - 1) * next[i];
       left = 1;
     }
+    const int64_t whole = shape_[0];
     for (; left > 1; --left) {
-      loop(context, pointers, steps, shape_[0]);
-      for (int i = 0; i < count; ++i) pointers[i] += next[i];
+      loop(context, pointers, steps, whole);
+      for (int i = 0; i < kMaxOperands; ++i) pointers[i] += next[i];  // others do not move
     }
     if (rows > 1) {
       done += (rows - 1) * shape_[0];

@@ -11,12 +11,12 @@
 #define TORCH_LOOPS_INL_H_
 #endif
 
+#include <aten/Dispatch.h>
 #include <aten/TensorIterator.h>
 #include <aten/native/cpu/StoredVectors-inl.h>
 
 #include <algorithm>
 #include <cstring>
-#include <tuple>
 #include <utility>
 
 #include <hwy/highway.h>
@@ -93,35 +93,54 @@ TORCH_SIMD inline const T* collect(const char* data, int64_t stride, int64_t cou
   return buffer;
 }
 
-// Memory for a part of a row. Nothing is written to it before it is used: rows may be a few elements long.
-template <typename T>
-struct RowBuffer {
-  RowBuffer() {}  // a tuple would fill members of a class without one with zeros
-  T* elements() { return reinterpret_cast<T*>(bytes); }
-  alignas(T) unsigned char bytes[kStagedRow * sizeof(T)];
-};
+// Computes elements that lie side by side; operand 0 is written.
+using ComputeRow = void (*)(const void* row, char* const* data, int64_t count);
+constexpr int kRowOperands = 4;  // at most
 
-template <typename Out, typename... In, typename Row, size_t... I>
-TORCH_SIMD void run_rows_of(char** data, const int64_t* strides, int64_t count, const Row& row,
-                            std::index_sequence<I...>) {
-  const bool side_by_side = strides[0] == sizeof(Out) && ((strides[I + 1] == sizeof(In)) && ...);
-  const int64_t most = side_by_side ? count : kStagedRow;  // the row's code stands here once, for both
-  std::tuple<RowBuffer<In>...> buffers;
-  RowBuffer<Out> staged;
-  Out* const results = staged.elements();
-  for (int64_t done = 0; done < count; done += most) {
-    const int64_t part = std::min(most, count - done);
+// Rows of which some operands do not lie so, a part at a time. This stands in the library once for all operations.
+inline HWY_NOINLINE TORCH_SIMD void stage_rows(ComputeRow compute, const void* row, char* const* data,
+                                               const int64_t* strides, int64_t count, const uint8_t* sizes,
+                                               int operands) {
+  constexpr int64_t kLargest = 16;  // bytes of an element
+  // Not a multiple of 4096 bytes apart: processors take such addresses for the same, and wait.
+  alignas(64) char buffers[kRowOperands][kStagedRow * kLargest + 192];
+  char* given[kRowOperands];
+  for (int64_t done = 0; done < count; done += kStagedRow) {
+    const int64_t part = std::min(kStagedRow, count - done);
+    for (int i = 0; i < operands; ++i) {
+      char* const memory = data[i] + done * strides[i];
+      given[i] = strides[i] == sizes[i] ? memory : buffers[i];
+      if (i == 0 || given[i] == memory) continue;
+      dispatch_word(sizes[i], [&](auto word) { collect_elements<sizeof(word)>(memory, strides[i], part, buffers[i]); });
+    }
+    compute(row, given, part);
+    if (given[0] != buffers[0]) continue;
     char* const target = data[0] + done * strides[0];
-    Out* const out = strides[0] == sizeof(Out) ? reinterpret_cast<Out*>(target) : results;
-    row(part, out,
-        collect<In>(data[I + 1] + done * strides[I + 1], strides[I + 1], part, std::get<I>(buffers).elements())...);
-    if (out == results) move_elements<sizeof(Out)>(reinterpret_cast<char*>(out), sizeof(Out), target, strides[0], part);
+    dispatch_word(sizes[0],
+                  [&](auto word) { move_elements<sizeof(word)>(given[0], sizeof(word), target, strides[0], part); });
   }
 }
+
+template <typename Row, typename Indices, typename Out, typename... In>
+struct DenseRow;
+template <typename Row, size_t... I, typename Out, typename... In>
+struct DenseRow<Row, std::index_sequence<I...>, Out, In...> {
+  static constexpr uint8_t kSizes[] = {sizeof(Out), sizeof(In)...};
+
+  HWY_NOINLINE TORCH_SIMD static void compute(const void* row, char* const* data, int64_t count) {
+    (*static_cast<const Row*>(row))(count, reinterpret_cast<Out*>(data[0]),
+                                    reinterpret_cast<const In*>(data[I + 1])...);
+  }
+  TORCH_SIMD static void run(const Row& row, char* const* data, const int64_t* strides, int64_t count) {
+    if (strides[0] == sizeof(Out) && ((strides[I + 1] == sizeof(In)) && ...)) return compute(&row, data, count);
+    stage_rows(&compute, &row, data, strides, count, kSizes, sizeof...(In) + 1);
+  }
+};
 // row(count, out, in...) on parts of a row whose elements lie side by side. Its steps are in bytes, the output's first.
 template <typename Out, typename... In, typename Row>
-TORCH_SIMD void run_rows(char** data, const int64_t* strides, int64_t count, const Row& row) {
-  run_rows_of<Out, In...>(data, strides, count, row, std::index_sequence_for<In...>());
+TORCH_SIMD void run_rows(char* const* data, const int64_t* strides, int64_t count, const Row& row) {
+  static_assert(sizeof...(In) < kRowOperands);
+  DenseRow<Row, std::index_sequence_for<In...>, Out, In...>::run(row, data, strides, count);
 }
 
 // What an operation makes of elements side by side.
