@@ -40,6 +40,7 @@ constexpr int64_t kNarrow = 128;  // fewer columns than half of this are widened
 constexpr int64_t kRowGroup = 16;
 constexpr int64_t kRowSection = 256;
 constexpr int64_t kRowChunk = 4096;
+constexpr int64_t kShortRow = 16;  // fewer elements fill no vectors
 // A row that any vectors reduce as one block.
 constexpr int64_t kPlainRow = 256;
 // Length of the parts that a long row is given out in.
@@ -253,24 +254,46 @@ class Cascade {
   int64_t added_ = 0;
 };
 
-// Short rows that follow each other without gaps, a block of them at a time.
+// Two numbers, without the branch that compilers make of a choice between floats.
+template <typename Op, typename T>
+HWY_INLINE HWY_ATTR T combine_two(T a, T b) {
+  if constexpr (std::is_floating_point_v<T> && !Op::kIsSum) {
+    const hn::CappedTag<T, 1> d;
+    return hn::GetLane(Op::step(d, hn::Set(d, a), hn::Set(d, b)));
+  } else {
+    return Op::combine(a, b);
+  }
+}
+
+// Short rows that follow each other without gaps, a block of them at a time: between rows nothing is decided.
 template <typename Op, typename T>
 HWY_ATTR void reduce_short_rows(const ReducePlan& plan) {
   const int64_t length = plan.count;
   const int64_t at_once = kRunBlock / length;
   const int64_t blocks = (plan.outputs + at_once - 1) / at_once;
   parallel_for(0, blocks, std::max<int64_t>(1, kGrainSize / kRunBlock), [&](int64_t first, int64_t last) HWY_ATTR {
-    Scratch<T, kRunBlock> buffer;
+    Scratch<T, kRunBlock> buffer, sums;
+    T* const totals = sums;
     for (int64_t block = first; block < last; ++block) {
       const int64_t top = block * at_once;
       const int64_t rows = std::min(at_once, plan.outputs - top);
       const T* data = elements_at<T>(plan, top * length * plan.item, plan.item).read(rows * length, buffer);
-      char* out = plan.out + top * plan.kept_out_strides[0];
-      for (int64_t row = 0; row < rows; ++row, data += length, out += plan.kept_out_strides[0]) {
-        T total = Op::identity();
-        for (int64_t i = 0; i < length; ++i) total = Op::combine(total, data[i]);
-        *reinterpret_cast<T*>(out) = finish(plan, total);
+      if (length >= kShortRow) {
+        for (int64_t row = 0; row < rows; ++row) totals[row] = reduce_block<Op, T>(data + row * length, length);
+      } else {  // two columns at a time of all rows: a loop as short as a row costs more than what it does
+        std::fill_n(totals, rows, Op::identity());
+        int64_t i = 0;
+        for (; i + 2 <= length; i += 2) {
+          const T* from = data + i;
+          for (int64_t row = 0; row < rows; ++row, from += length)
+            totals[row] = combine_two<Op>(combine_two<Op>(totals[row], from[0]), from[1]);
+        }
+        for (const T* from = data + i; i < length; ++i) {
+          for (int64_t row = 0; row < rows; ++row, from += length) totals[row] = combine_two<Op>(totals[row], *from);
+        }
       }
+      const int64_t step = plan.kept_out_strides[0];
+      finish_all(plan, totals, rows, plan.out + top * step, step);
     }
   });
 }
@@ -382,9 +405,39 @@ HWY_ATTR void combine_columns(T* into, const T* from, int64_t columns) {
   combine_rows<Op>(into, &from, 1, columns, /*apart=*/false);
 }
 
-// The fastest dimension stays: rows are added up side by side.
+// What an operation is to those who reduce columns, so that they stand once for all operations.
+template <typename T>
+struct Combination {
+  template <typename From>
+  using Combine = void (*)(T* into, const From* const* from, int64_t rows, int64_t columns, bool apart);
+
+  T identity;
+  bool is_order_free;
+  Combine<T> rows;
+  Combine<c10::BFloat16> bfloat16_rows = nullptr;  // null: they are converted first
+  Combine<c10::Half> half_rows = nullptr;
+
+  template <typename From>
+  Combine<From> rows_of() const {
+    if constexpr (std::is_same_v<From, T>) return rows;
+    else if constexpr (std::is_same_v<From, c10::BFloat16>) return bfloat16_rows;
+    else return half_rows;
+  }
+  void columns(T* into, const T* from, int64_t count) const { rows(into, &from, 1, count, /*apart=*/false); }
+};
 template <typename Op, typename T>
-HWY_ATTR void reduce_columns(const ReducePlan& plan) {
+Combination<T> combination_of() {
+  if constexpr (kWidens<Op, T>) {
+    return {Op::identity(), kIsOrderFree<Op, T>, &combine_rows<Op, T, T>, &combine_rows<Op, T, c10::BFloat16>,
+            &combine_rows<Op, T, c10::Half>};
+  } else {
+    return {Op::identity(), kIsOrderFree<Op, T>, &combine_rows<Op, T, T>};
+  }
+}
+
+// The fastest dimension stays: rows are added up side by side.
+template <typename T>
+HWY_ATTR void reduce_columns(const ReducePlan& plan, const Combination<T>& combination) {
   const int64_t columns = plan.kept_sizes[0];
   const int64_t outer = plan.outputs / columns;
   constexpr int64_t kColumns = kColumnsOf<T>;
@@ -394,10 +447,15 @@ HWY_ATTR void reduce_columns(const ReducePlan& plan) {
   const int64_t unit_work = std::min(columns, kColumns) * std::min(plan.count, kRowChunk);
   const int64_t step = plan.kept_strides[0];
   const bool is_plain = !plan.conversion && plan.map == ElementMap::none && step == sizeof(T);
+  const auto lanes = std::max<int64_t>(1, static_cast<int64_t>(hn::Lanes(hn::ScalableTag<Lane<T>>())) / kLanesOf<T>);
+  const bool are_rows_dense =
+      columns <= kColumns && plan.reduced_sizes.size() == 1 && plan.reduced_strides[0] == columns * step;
+  const char* const data_end = plan.data_end();
   parallel_for(
       0, outer * blocks * chunks, std::max<int64_t>(1, kGrainSize / unit_work),
       [&](int64_t first, int64_t last) {
-        Scratch<T, kColumns> sums_of_group, sums_of_section, sums_of_all, collected[kConvertedRows];
+        Scratch<T, kColumns> sums_of_group, sums_of_section, sums_of_all;
+        Scratch<T, kConvertedRows * kColumns> collected;
         T* const group = sums_of_group;
         T* const section = sums_of_section;
         for (int64_t unit = first; unit < last; ++unit) {
@@ -405,15 +463,17 @@ HWY_ATTR void reduce_columns(const ReducePlan& plan) {
           const int64_t start = unit / chunks % blocks * kColumns;
           const int64_t position = unit / chunks / blocks;
           const int64_t width = std::min(kColumns, columns - start);
+          // With what follows, whose sums nobody reads: whole vectors.
+          const int64_t whole = chunks > 1 ? width : (width + lanes - 1) / lanes * lanes;
           int64_t out_offset;
           int64_t in_offset;
           plan.kept_offsets(position, 1, out_offset, in_offset);
           in_offset += start * step;
           T* const total = chunks > 1 ? partial.data() + chunk * plan.outputs + position * columns + start
                                       : static_cast<T*>(sums_of_all);
-          std::fill_n(total, width, Op::identity());
+          std::fill_n(total, whole, combination.identity);
           const int64_t end = std::min(plan.count, (chunk + 1) * kRowChunk);
-          const bool are_groups = plan.count > kRowGroup && !kIsOrderFree<Op, T>;
+          const bool are_groups = plan.count > kRowGroup && !combination.is_order_free;
           // The rows of a group, at once where they need no other place.
           const auto add_rows = [&](int64_t top, int64_t group_end, T* sums) HWY_ATTR {
             const auto add_in_place = [&](auto element) HWY_ATTR {
@@ -421,31 +481,39 @@ HWY_ATTR void reduce_columns(const ReducePlan& plan) {
               const Stored* rows[kRowGroup];
               const char* const data = plan.in + in_offset;
               const int64_t count = group_end - top;
+              const Stored* highest = nullptr;
               for (int64_t i = 0; i < count; ++i) {
                 const int64_t offset =
                     plan.reduced_sizes.size() == 1 ? (top + i) * plan.reduced_strides[0] : plan.reduced_offset(top + i);
                 rows[i] = reinterpret_cast<const Stored*>(data + offset);
+                highest = std::max(highest, rows[i]);
               }
-              combine_rows<Op>(sums, rows, count, width, are_groups);
+              const bool goes_on = reinterpret_cast<const char*>(highest + whole) <= data_end;
+              combination.template rows_of<Stored>()(sums, rows, count, goes_on ? whole : width, are_groups);
             };
             if (is_plain) return add_in_place(T());
-            if constexpr (kWidens<Op, T>) {
+            if constexpr (std::is_same_v<T, float>) {
               const auto elements = elements_at<T>(plan, 0, step);
-              const bool is_mapped = plan.map != ElementMap::none;
-              if (!is_mapped && elements.template in_place<c10::BFloat16>()) return add_in_place(c10::BFloat16());
-              if (!is_mapped && elements.template in_place<c10::Half>()) return add_in_place(c10::Half());
+              const bool widens = combination.half_rows && plan.map == ElementMap::none;
+              if (widens && elements.template in_place<c10::BFloat16>()) return add_in_place(c10::BFloat16());
+              if (widens && elements.template in_place<c10::Half>()) return add_in_place(c10::Half());
             }
             T* const converted = are_groups ? group : sums;
-            if (are_groups) std::fill_n(group, width, Op::identity());
-            for (int64_t i = top; i < group_end; i += kConvertedRows) {
-              const int64_t count = std::min(kConvertedRows, group_end - i);
-              const T* rows[kConvertedRows];
-              for (int64_t j = 0; j < count; ++j) {
-                rows[j] = elements_at<T>(plan, in_offset + plan.reduced_offset(i + j), step).read(width, collected[j]);
+            if (are_groups) std::fill_n(group, whole, combination.identity);
+            const int64_t at_once = are_rows_dense ? kConvertedRows * kColumns / whole : kConvertedRows;
+            for (int64_t i = top, count; i < group_end; i += count) {
+              count = std::min({at_once, kRowGroup, group_end - i});
+              const T* rows[kRowGroup];
+              const int64_t parts = are_rows_dense ? 1 : count;
+              const int64_t apart = are_rows_dense ? width : kColumns;
+              for (int64_t j = 0; j < parts; ++j) {
+                elements_at<T>(plan, in_offset + plan.reduced_offset(i + j), step)
+                    .read(count / parts * width, collected + j * apart);
               }
-              combine_rows<Op>(converted, rows, count, width, /*apart=*/false);
+              for (int64_t j = 0; j < count; ++j) rows[j] = collected + j * apart;
+              combination.rows(converted, rows, count, whole, /*apart=*/false);
             }
-            if (are_groups) combine_columns<Op>(sums, group, width);
+            if (are_groups) combination.columns(sums, group, width);
           };
           if (!are_groups) {
             for (int64_t top = chunk * kRowChunk; top < end; top += kRowGroup)
@@ -453,11 +521,11 @@ HWY_ATTR void reduce_columns(const ReducePlan& plan) {
           } else {
             for (int64_t first_row = chunk * kRowChunk; first_row < end; first_row += kRowSection) {
               const int64_t section_end = std::min(end, first_row + kRowSection);
-              std::fill_n(section, width, Op::identity());
+              std::fill_n(section, whole, combination.identity);
               for (int64_t top = first_row; top < section_end; top += kRowGroup) {
                 add_rows(top, std::min(section_end, top + kRowGroup), section);
               }
-              combine_columns<Op>(total, section, width);
+              combination.columns(total, section, width);
             }
           }
           const int64_t out_step = plan.kept_out_strides[0];
@@ -467,7 +535,7 @@ HWY_ATTR void reduce_columns(const ReducePlan& plan) {
   if (chunks == 1) return;
   for (int64_t apart = 1; apart < chunks; apart *= 2) {
     for (int64_t chunk = 0; chunk + apart < chunks; chunk += 2 * apart) {
-      combine_columns<Op>(partial.data() + chunk * plan.outputs,
+      combination.columns(partial.data() + chunk * plan.outputs,
                           partial.data() + (chunk + apart) * plan.outputs, plan.outputs);
     }
   }
@@ -480,8 +548,8 @@ HWY_ATTR void reduce_columns(const ReducePlan& plan) {
 }
 
 // Few columns without gaps between the rows: several rows are taken as one, so that vectors are filled.
-template <typename Op, typename T>
-HWY_ATTR void reduce_narrow_columns(const ReducePlan& plan) {
+template <typename T>
+HWY_ATTR void reduce_narrow_columns(const ReducePlan& plan, const Combination<T>& combination) {
   const int64_t columns = plan.kept_sizes[0];
   const int64_t fold = kNarrow / columns;
   const int64_t width = columns * fold;
@@ -493,24 +561,23 @@ HWY_ATTR void reduce_narrow_columns(const ReducePlan& plan) {
   wide.count = wide.reduced_sizes[0] = plan.count / fold;
   wide.reduced_strides[0] = width * plan.item;
   wide.mean = false;  // not yet
-  reduce_columns<Op, T>(wide);
+  reduce_columns(wide, combination);
   for (int64_t left = fold; left > 1; left -= left / 2) {
     const int64_t half = left / 2;
-    combine_columns<Op>(sums.data(), sums.data() + (left - half) * columns, half * columns);
+    combination.columns(sums.data(), sums.data() + (left - half) * columns, half * columns);
   }
   const int64_t summed = wide.count * fold;  // rows; fewer than one wide row are left
   Scratch<T, kNarrow> buffer;
   const int64_t rest = (plan.count - summed) * columns;
   const T* data = elements_at<T>(plan, summed * columns * plan.item, plan.item).read(rest, buffer);
-  for (int64_t done = 0; done < rest; done += columns) combine_columns<Op>(sums.data(), data + done, columns);
+  for (int64_t done = 0; done < rest; done += columns) combination.columns(sums.data(), data + done, columns);
   finish_all(plan, sums.data(), columns, plan.out, plan.kept_out_strides[0]);
 }
 
-// The same for each of several groups of columns, as images are whose channels lie last. `combine` is combine_rows of
-// an operation, so that this stands once for all of them.
+// The same for each of several groups of columns, as images are whose channels lie last.
 template <typename T>
-HWY_ATTR void reduce_groups_of_columns(const ReducePlan& plan, T identity, bool apart,
-                                       void (*combine)(T*, const T* const*, int64_t, int64_t, bool)) {
+HWY_ATTR void reduce_groups_of_columns(const ReducePlan& plan, const Combination<T>& combination) {
+  const T identity = combination.identity;
   const int64_t columns = plan.kept_sizes[0];
   const int64_t groups = plan.outputs / columns;
   const int64_t size = columns * plan.count;
@@ -520,7 +587,6 @@ HWY_ATTR void reduce_groups_of_columns(const ReducePlan& plan, T identity, bool 
   const int64_t block = std::min(kRowGroup, kRunBlock / width) * width;
   const int64_t whole = size / width * width;
   const int64_t section = std::min(whole, kRowGroup * block);
-  const auto add = [&](T* into, const T* from, int64_t count) { combine(into, &from, 1, count, /*apart=*/false); };
   parallel_for(0, groups, std::max<int64_t>(1, kGrainSize / size), [&](int64_t first, int64_t last) HWY_ATTR {
     Scratch<T, kNarrow> sums_of_all, sums_of_section;
     Scratch<T, kRunBlock> buffer;
@@ -540,13 +606,13 @@ HWY_ATTR void reduce_groups_of_columns(const ReducePlan& plan, T identity, bool 
           const int64_t count = std::min(block, end - done) / width;
           const T* data = elements.from_place(done).read(count * width, buffer);
           for (int64_t row = 0; row < count; ++row) rows[row] = data + row * width;
-          combine(part, rows, count, width, apart);
+          combination.rows(part, rows, count, width, !combination.is_order_free);
         }
-        if (part != sums) add(sums, part, width);
+        if (part != sums) combination.columns(sums, part, width);
       }
-      add(sums, elements.from_place(whole).read(size - whole, buffer), size - whole);
+      combination.columns(sums, elements.from_place(whole).read(size - whole, buffer), size - whole);
       for (int64_t half = fold / 2; half > 0; half /= 2) {
-        add(sums, sums + half * columns, half * columns);
+        combination.columns(sums, sums + half * columns, half * columns);
       }
       finish_all(plan, sums, columns, plan.out + out_offset, plan.kept_out_strides[0]);
     }
@@ -608,10 +674,12 @@ HWY_ATTR void reduce_strided(const ReducePlan& plan) {
 template <typename Op, typename T>
 HWY_ATTR void reduce(const ReducePlan& plan) {
   const int64_t item = plan.item;
-  constexpr int64_t kShortRow = 16;  // fewer elements fill no vectors
-  if (plan.count > 1 && plan.reduced_strides[0] == item) {
+  const bool overlaps = plan.outputs > 1 && plan.kept_strides[0] == item && plan.kept_sizes[0] >= kShortRow;  // windows
+  if (plan.count > 1 && plan.reduced_strides[0] == item && !(overlaps && plan.count <= kRowGroup)) {
     const bool is_matrix = plan.reduced_sizes.size() == 1 && plan.kept_sizes.size() == 1;
-    if (is_matrix && plan.count < kShortRow && plan.kept_strides[0] == plan.count * item)
+    // Squares are added in one step with what they are added to, and halves widened in registers.
+    const bool is_special = plan.map == ElementMap::square || c10::is_reduced_floating_type(plan.widened);
+    if (is_matrix && plan.count < (is_special ? kShortRow : kPlainRow) && plan.kept_strides[0] == plan.count * item)
       return reduce_short_rows<Op, T>(plan);
     reduce_rows<Op, T>(plan);
   } else if (plan.count > 0 && plan.outputs > 1 && plan.kept_strides[0] == item) {
@@ -619,15 +687,15 @@ HWY_ATTR void reduce(const ReducePlan& plan) {
     const bool is_dense = plan.reduced_sizes.size() == 1 && plan.reduced_strides[0] == columns * item;
     const bool fills_vectors = columns * sizeof(T) % 64 == 0 && !plan.conversion && plan.map == ElementMap::none;
     if (is_dense && columns == plan.outputs && 2 * columns <= kNarrow && plan.count >= kNarrow) {
-      reduce_narrow_columns<Op, T>(plan);
+      reduce_narrow_columns(plan, combination_of<Op, T>());
     } else if (is_dense && 2 * columns <= kNarrow && plan.count >= (fills_vectors ? kNarrow : kRowGroup)) {
-      reduce_groups_of_columns<T>(plan, Op::identity(), !kIsOrderFree<Op, T>, &combine_rows<Op, T, T>);
+      reduce_groups_of_columns(plan, combination_of<Op, T>());
     } else {
-      reduce_columns<Op, T>(plan);
+      reduce_columns(plan, combination_of<Op, T>());
     }
   } else if (plan.count > 0 && plan.outputs > 1 && plan.kept_sizes[0] >= 16 &&
              (plan.count == 1 || std::abs(plan.kept_strides[0]) < std::abs(plan.reduced_strides[0]))) {
-    reduce_columns<Op, T>(plan);
+    reduce_columns(plan, combination_of<Op, T>());
   } else {
     reduce_strided<Op, T>(plan);
   }

@@ -5,6 +5,7 @@
 #include <aten/native/ElementMap.h>
 #include <aten/native/cpu/Conversion.h>
 
+#include <algorithm>
 #include <optional>
 
 namespace at::native::cpu {
@@ -59,6 +60,18 @@ struct ReducePlan {
     }
     out_offset += index * kept_out_strides[last];
     in_offset += index * kept_strides[last];
+  }
+
+  // Behind the last element of the input.
+  const char* data_end() const {
+    const char* last = in;
+    for (size_t dim = 0; dim < kept_sizes.size(); ++dim) {
+      last += std::max<int64_t>(0, (kept_sizes[dim] - 1) * kept_strides[dim]);
+    }
+    for (size_t dim = 0; dim < reduced_sizes.size(); ++dim) {
+      last += std::max<int64_t>(0, (reduced_sizes[dim] - 1) * reduced_strides[dim]);
+    }
+    return last + item;
   }
 
   char* out;

@@ -53,10 +53,10 @@ HWY_ATTR void extreme_along(T* values, int64_t* indices, const T* self, int64_t 
         const T* row = self + i * size;
         T best = row[0];
         int64_t place = 0;
-        for (int64_t j = 1; j < size; ++j) {
-          const bool better = Op::beats(row[j], best);
-          best = better ? row[j] : best;
-          place = better ? j : place;
+        for (int64_t j = 1; j < size; ++j) {  // without a branch
+          const int64_t better = -static_cast<int64_t>(Op::beats(row[j], best));
+          best = combine_two<Op>(best, row[j]);
+          place = (j & better) | (place & ~better);
         }
         if (values) values[i] = best;
         indices[i] = place;
