@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <type_traits>
+#include <vector>
 
 // A loop's own steps would take as long as the moves.
 #if defined(__clang__)
@@ -39,63 +40,72 @@ Tensor with_near_columns(const Tensor& tensor, const Tensor& index) {
   return tensor;
 }
 
+// A dimension of what one call works on: steps are in elements.
+struct Axis {
+  int64_t size;
+  int64_t indexed, dense, index;  // from an element to the next one
+  bool moves;                     // whether the indices count along it
+
+  // Whether `inner`, the next faster one, goes on where this one does.
+  bool continues(const Axis& inner) const {
+    return !moves && !inner.moves && indexed == inner.size * inner.indexed && dense == inner.size * inner.dense &&
+           index == inner.size * inner.index;
+  }
+};
+
 // What one call works on: `indexed` is addressed through `index` along `dim`, `dense` at index's own places.
 struct Plan {
   Plan(const Tensor& indexed, const Tensor& dense, const Tensor& index, int64_t dim)
-      : dim(dim), size(indexed.sizes()[dim]) {
-    int64_t last = index.dim() - 1;
-    while (last > 0 && index.sizes()[last] == 1) --last;
-    columns = index.sizes()[last];
-    indexed_column = dim == last ? 0 : indexed.strides()[last];
-    dense_column = dense.strides()[last];
-    index_column = index.strides()[last];
-    step = indexed.strides()[dim];
-    for (int64_t i = 0; i < last; ++i) {
-      outer.push_back(index.sizes()[i]);
-      indexed_outer.push_back(i == dim ? 0 : indexed.strides()[i]);
-      dense_outer.push_back(dense.strides()[i]);
-      index_outer.push_back(index.strides()[i]);
-      rows *= index.sizes()[i];
-      if (i < dim) groups *= index.sizes()[i];
+      : dim(dim), size(indexed.sizes()[dim]), step(indexed.strides()[dim]), item(indexed.element_size()) {
+    for (int64_t i = 0; i < index.dim(); ++i) {
+      Axis axis{index.sizes()[i], i == dim ? 0 : indexed.strides()[i], dense.strides()[i], index.strides()[i],
+                i == dim};
+      if (axis.size == 1) continue;
+      if (!outer.empty() && outer.back().continues(axis)) {
+        axis.size *= outer.back().size;
+        outer.pop_back();
+      }
+      outer.push_back(axis);
+    }
+    if (!outer.empty()) {
+      columns = outer.back();
+      outer.pop_back();
+    }
+    bool is_within = false;
+    for (const Axis& axis : outer) {
+      is_within |= axis.moves;
+      rows *= axis.size;
+      if (!is_within) groups *= axis.size;
     }
     // Rows never meet in `indexed` when the indices move along them,
     // and no two elements do when every row has one index.
-    rows_are_independent = dim >= last;
-    elements_are_independent = dim > last;
-    const bool is_dense = dense_column == 1 && index_column == 1;
-    is_plain = is_dense && dim == last && step == 1;
-    columns_move_together = is_dense && indexed_column == 1;
-    one_index_moves_rows = index_column == 0 && dense_column == 1 && indexed_column == 1 && columns > 1;
+    elements_are_independent = index.sizes()[dim] == 1;
+    rows_are_independent = columns.moves || elements_are_independent;
   }
 
   int64_t dim;
   int64_t size;
-  int64_t columns = 1;
+  int64_t step;
+  size_t item;  // bytes of an element
+  Axis columns{1, 0, 0, 0, false};
+  std::vector<Axis> outer;
   int64_t rows = 1;
   int64_t groups = 1;  // of rows, which no index leads from one to another
-  int64_t indexed_column = 0;
-  int64_t dense_column = 0;
-  int64_t index_column = 0;
-  int64_t step = 0;
-  DimVector outer;
-  DimVector indexed_outer;
-  DimVector dense_outer;
-  DimVector index_outer;
   bool rows_are_independent = false;
   bool elements_are_independent = false;
-  bool is_plain = false;               // indices along rows of neighbours
-  bool columns_move_together = false;  // indices from row to row of neighbours
-  bool one_index_moves_rows = false;   // all neighbours of a row by the same index
 };
 
 [[noreturn]] C10_NOINLINE void throw_outside(int64_t dim, int64_t size, int64_t index) {
   TORCH_CHECK(false, "index ", index, " is out of bounds for dimension ", dim, " with size ", size);
 }
 
-// body(indexed element, dense element) for `count` neighbours of a row.
-template <typename T, typename Body>
-C10_NOINLINE void run_indices(const Plan& plan, T* indexed, T* dense, const int64_t* index, int64_t count,
-                              Body&& body) {
+// Operation()(indexed element, dense element) for `count` neighbours along an axis.
+template <typename T, typename Operation>
+void run_indices(const Plan& plan, const Axis& axis, void* indexed_data, void* dense_data, const int64_t* index,
+                 int64_t count) {
+  auto* const indexed = static_cast<T*>(indexed_data);
+  auto* const dense = static_cast<T*>(dense_data);
+  constexpr Operation operation{};
   // Nothing that is written can change these.
   const int64_t step = plan.step;
   const int64_t size = plan.size;
@@ -104,113 +114,160 @@ C10_NOINLINE void run_indices(const Plan& plan, T* indexed, T* dense, const int6
     if (C10_UNLIKELY(static_cast<uint64_t>(place) >= static_cast<uint64_t>(size))) throw_outside(dim, size, place);
     return place;
   };
-  if (plan.one_index_moves_rows) {  // as index_reduce asks for
+  const bool is_dense = axis.dense == 1 && axis.index == 1;
+  if (axis.index == 0 && axis.dense == 1 && axis.indexed == 1) {  // one index for all, as index_reduce asks for
     T* target = indexed + checked(index[0]) * step;
     AT_INDEPENDENT
-    for (int64_t i = 0; i < count; ++i) body(target[i], dense[i]);
-  } else if (plan.is_plain) {
+    for (int64_t i = 0; i < count; ++i) operation(target[i], dense[i]);
+  } else if (is_dense && axis.moves && step == 1) {  // indices along rows of neighbours
     AT_UNROLLED
-    for (int64_t i = 0; i < count; ++i) body(indexed[checked(index[i])], dense[i]);
-  } else if (plan.columns_move_together) {
-    for (int64_t i = 0; i < count; ++i) body(indexed[i + checked(index[i]) * step], dense[i]);
+    for (int64_t i = 0; i < count; ++i) operation(indexed[checked(index[i])], dense[i]);
+  } else if (is_dense && axis.indexed == 1) {  // from row to row of neighbours
+    for (int64_t i = 0; i < count; ++i) operation(indexed[i + checked(index[i]) * step], dense[i]);
   } else {
-    const int64_t indexed_column = plan.indexed_column;
-    const int64_t index_column = plan.index_column;
-    const int64_t dense_column = plan.dense_column;
+    const int64_t indexed_step = axis.indexed;
+    const int64_t index_step = axis.index;
+    const int64_t dense_step = axis.dense;
     for (int64_t i = 0; i < count; ++i)
-      body(indexed[i * indexed_column + checked(index[i * index_column]) * step], dense[i * dense_column]);
+      operation(indexed[i * indexed_step + checked(index[i * index_step]) * step], dense[i * dense_step]);
+  }
+}
+using RunIndices = void (*)(const Plan&, const Axis&, void*, void*, const int64_t*, int64_t);
+
+// What a run works on.
+struct Place {
+  char* indexed;
+  char* dense;
+  const int64_t* index;
+
+  Place moved(const Axis& axis, int64_t count, size_t item) const {
+    const auto bytes = static_cast<int64_t>(item);
+    return {indexed + count * axis.indexed * bytes, dense + count * axis.dense * bytes, index + count * axis.index};
+  }
+};
+
+// Columns [begin, end) of rows [first, last). Indices that move along an axis are taken in its order.
+void run_rows(const Plan& plan, const Place& origin, RunIndices run, int64_t first, int64_t last, int64_t begin,
+              int64_t end) {
+  constexpr int64_t kShortRow = 16;
+  constexpr int64_t kRowBlock = 128;  // short rows that stay in the first cache
+  const int64_t width = end - begin;
+  const Axis next = plan.outer.empty() ? Axis{1, 0, 0, 0, false} : plan.outer.back();
+  while (first < last) {
+    Place place = origin.moved(plan.columns, begin, plan.item);
+    int64_t rest = first;
+    for (size_t i = plan.outer.size(); i-- > 0; rest /= plan.outer[i].size) {
+      place = place.moved(plan.outer[i], rest % plan.outer[i].size, plan.item);
+    }
+    const int64_t left = std::min(last - first, next.size - first % next.size);
+    if (width < kShortRow && left > width) {  // columns of many rows, one after the other
+      const int64_t rows = std::min(left, kRowBlock);
+      for (int64_t column = 0; column < width; ++column) {
+        const Place top = place.moved(plan.columns, column, plan.item);
+        run(plan, next, top.indexed, top.dense, top.index, rows);
+      }
+      first += rows;
+      continue;
+    }
+    for (int64_t row = 0; row < left; ++row) {
+      run(plan, plan.columns, place.indexed, place.dense, place.index, width);
+      place = place.moved(next, 1, plan.item);
+    }
+    first += left;
   }
 }
 
-// body(indexed element, dense element) for every index.
-template <typename T, typename Body>
-void for_each_index(const Plan& plan, T* indexed, T* dense, const int64_t* index, bool only_reads, Body&& body) {
-  const auto run_row = [&](int64_t row, int64_t begin, int64_t end) {
-    T* indexed_row = indexed + begin * plan.indexed_column;
-    T* dense_row = dense + begin * plan.dense_column;
-    const int64_t* index_row = index + begin * plan.index_column;
-    for (size_t i = plan.outer.size(); i-- > 0;) {
-      const int64_t position = row % plan.outer[i];
-      row /= plan.outer[i];
-      indexed_row += position * plan.indexed_outer[i];
-      dense_row += position * plan.dense_outer[i];
-      index_row += position * plan.index_outer[i];
-    }
-    run_indices(plan, indexed_row, dense_row, index_row, end - begin, body);
-  };
+// Operation()(indexed element, dense element) for every index.
+void for_each_index(const Plan& plan, const Place& origin, bool only_reads, RunIndices run) {
+  const int64_t columns = plan.columns.size;
   if (!only_reads && !plan.rows_are_independent && plan.groups >= get_num_threads()) {
     const int64_t rows = plan.rows / plan.groups;
-    const int64_t work = std::max<int64_t>(1, rows * plan.columns);
+    const int64_t work = std::max<int64_t>(1, rows * columns);
     parallel_for(0, plan.groups, std::max<int64_t>(1, kGrainSize / work), [&](int64_t first, int64_t last) {
-      for (int64_t row = first * rows; row < last * rows; ++row) run_row(row, 0, plan.columns);
+      run_rows(plan, origin, run, first * rows, last * rows, 0, columns);
     });
     return;
   }
   if (!only_reads && !plan.rows_are_independent) {  // but columns are
-    parallel_for(0, plan.columns, std::max<int64_t>(1, kGrainSize / plan.rows), [&](int64_t first, int64_t last) {
-      for (int64_t row = 0; row < plan.rows; ++row) run_row(row, first, last);
+    parallel_for(0, columns, std::max<int64_t>(1, kGrainSize / plan.rows), [&](int64_t first, int64_t last) {
+      run_rows(plan, origin, run, 0, plan.rows, first, last);
     });
     return;
   }
   const bool splits_rows = only_reads || plan.elements_are_independent;
-  const int64_t piece = std::max<int64_t>(1, splits_rows ? std::min(plan.columns, kGrainSize) : plan.columns);
-  const int64_t pieces = (plan.columns + piece - 1) / piece;
+  const int64_t piece = std::max<int64_t>(1, splits_rows ? std::min(columns, kGrainSize) : columns);
+  const int64_t pieces = (columns + piece - 1) / piece;
   parallel_for(0, plan.rows * pieces, std::max<int64_t>(1, kGrainSize / piece), [&](int64_t first, int64_t last) {
+    if (pieces == 1) return run_rows(plan, origin, run, first, last, 0, columns);
     for (int64_t unit = first; unit < last; ++unit) {
       const int64_t begin = unit % pieces * piece;
-      run_row(unit / pieces, begin, std::min(plan.columns, begin + piece));
+      run_rows(plan, origin, run, unit / pieces, unit / pieces + 1, begin, std::min(columns, begin + piece));
     }
   });
 }
+Place origin_of(const Tensor& indexed, const Tensor& dense, const Tensor& index) {
+  return {static_cast<char*>(indexed.data_ptr()), static_cast<char*>(dense.data_ptr()), index.data_ptr<int64_t>()};
+}
+
+struct Take {
+  template <typename T>
+  void operator()(const T& from, T& to) const { to = from; }
+};
+struct Put {
+  template <typename T>
+  void operator()(T& to, const T& from) const { to = from; }
+};
+struct Add {
+  template <typename T>
+  void operator()(T& to, const T& from) const { to = static_cast<T>(to + from); }
+};
 
 }  // namespace
 
 void gather_kernel(const Tensor& out, const Tensor& given, int64_t dim, const Tensor& index) {
   const Tensor self = dim + 1 == given.dim() ? with_near_columns(given, index) : given;
-  const Plan plan(self, out, index, dim);
   dispatch_word(self.element_size(), [&](auto word) {
-    using Word = decltype(word);
-    for_each_index(plan, static_cast<Word*>(self.data_ptr()), static_cast<Word*>(out.data_ptr()),
-                   index.data_ptr<int64_t>(),
-                   /*only_reads=*/true, [](Word from, Word& to) { to = from; });
+    for_each_index(Plan(self, out, index, dim), origin_of(self, out, index), /*only_reads=*/true,
+                   &run_indices<decltype(word), Take>);
   });
 }
 
 void scatter_kernel(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& given) {
   const Tensor src = with_near_columns(given, index);
-  const Plan plan(self, src, index, dim);
   dispatch_word(self.element_size(), [&](auto word) {
-    using Word = decltype(word);
-    for_each_index(plan, static_cast<Word*>(self.data_ptr()), static_cast<Word*>(src.data_ptr()),
-                   index.data_ptr<int64_t>(),
-                   /*only_reads=*/false, [](Word& to, Word from) { to = from; });
+    for_each_index(Plan(self, src, index, dim), origin_of(self, src, index), /*only_reads=*/false,
+                   &run_indices<decltype(word), Put>);
   });
 }
 
 void scatter_add_kernel(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& given) {
   const Tensor src = with_near_columns(given, index);
-  const Plan plan(self, src, index, dim);
   dispatch_stored_types(self.dtype(), "scatter_add", [&](auto type) {
-    using scalar_t = typename decltype(type)::type;
-    for_each_index(plan, self.data_ptr<scalar_t>(), src.data_ptr<scalar_t>(), index.data_ptr<int64_t>(),
-                   /*only_reads=*/false,
-                   [](scalar_t& to, scalar_t from) { to = static_cast<scalar_t>(to + from); });
+    for_each_index(Plan(self, src, index, dim), origin_of(self, src, index), /*only_reads=*/false,
+                   &run_indices<typename decltype(type)::type, Add>);
   });
 }
 
 namespace {
 
-template <Reduction kReduction, typename T>
-T reduced(T a, T b) {
-  if constexpr (kReduction == Reduction::sum) return static_cast<T>(a + b);
-  if constexpr (kReduction == Reduction::product) return static_cast<T>(a * b);
-  if constexpr (!c10::is_complex_v<T>) {  // these have no order, and are not asked for
-    // NaN wins and stays.
-    if constexpr (kReduction == Reduction::greatest) return b > a || b != b ? b : a;
-    if constexpr (kReduction == Reduction::least) return b < a || b != b ? b : a;
+template <Reduction kReduction>
+struct Reduce {
+  template <typename T>
+  void operator()(T& to, const T& from) const { to = reduced(to, from); }
+
+ private:
+  template <typename T>
+  static T reduced(T a, T b) {
+    if constexpr (kReduction == Reduction::sum) return static_cast<T>(a + b);
+    if constexpr (kReduction == Reduction::product) return static_cast<T>(a * b);
+    if constexpr (!c10::is_complex_v<T>) {  // these have no order, and are not asked for
+      // NaN wins and stays.
+      if constexpr (kReduction == Reduction::greatest) return b > a || b != b ? b : a;
+      if constexpr (kReduction == Reduction::least) return b < a || b != b ? b : a;
+    }
+    return a;
   }
-  return a;
-}
+};
 
 // body(the reduction as a constant)
 template <typename Body>
@@ -227,13 +284,10 @@ void dispatch_reduction(Reduction reduction, Body&& body) {
 
 void scatter_reduce_kernel(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
                            Reduction reduction) {
-  const Plan plan(self, src, index, dim);
   const auto run = [&](auto type) {
-    using scalar_t = typename decltype(type)::type;
     dispatch_reduction(reduction, [&](auto kind) {
-      for_each_index(plan, self.data_ptr<scalar_t>(), src.data_ptr<scalar_t>(), index.data_ptr<int64_t>(),
-                     /*only_reads=*/false,
-                     [](scalar_t& to, scalar_t from) { to = reduced<decltype(kind)::value>(to, from); });
+      for_each_index(Plan(self, src, index, dim), origin_of(self, src, index), /*only_reads=*/false,
+                     &run_indices<typename decltype(type)::type, Reduce<decltype(kind)::value>>);
     });
   };
   if (self.is_complex()) dispatch_complex_types(self.dtype(), "scatter_reduce", run);
