@@ -41,6 +41,14 @@ auto sort_key(T value) {
   }
 }
 
+// Without a branch.
+template <typename Word>
+void exchange_words(bool changes, Word& a, Word& b) {
+  const Word difference = (a ^ b) & -static_cast<Word>(changes);
+  a ^= difference;
+  b ^= difference;
+}
+
 // Key and index in one word where the key has 32 bits, side by side where it has 64.
 struct NarrowItem {
   uint64_t word;
@@ -49,6 +57,7 @@ struct NarrowItem {
   uint64_t key() const { return word >> 32; }
   int64_t index() const { return static_cast<int64_t>(word & 0xffffffffu); }
   friend bool operator<(const NarrowItem& a, const NarrowItem& b) { return a.word < b.word; }
+  friend void exchange_if(bool changes, NarrowItem& a, NarrowItem& b) { exchange_words(changes, a.word, b.word); }
 };
 struct WideItem {
   uint64_t word;
@@ -59,6 +68,10 @@ struct WideItem {
   int64_t index() const { return position; }
   friend bool operator<(const WideItem& a, const WideItem& b) {
     return a.word != b.word ? a.word < b.word : a.position < b.position;
+  }
+  friend void exchange_if(bool changes, WideItem& a, WideItem& b) {
+    exchange_words(changes, a.word, b.word);
+    exchange_words(changes, a.position, b.position);
   }
 };
 
@@ -87,6 +100,7 @@ NarrowItem* radix_sort(NarrowItem* items, NarrowItem* buffer, size_t size) {
   return items;
 }
 
+constexpr int64_t kFewItems = 16;                  // are ordered without a branch, which would be foreseen wrongly
 constexpr int64_t kRadixSize = 200;                // fewer elements are compared with each other
 constexpr int64_t kByteRadixSize = 32;             // of one byte
 constexpr int64_t kSelectSize = 1000;              // fewer are compared to find one of them
@@ -117,6 +131,7 @@ struct SortBuffers : SortedItems {
   static constexpr int kDigitBits = 11;
   std::vector<Item> items;
   std::vector<Key> keys;
+  Item few[kFewItems];
 
   // Elements are `stride` apart. Equal keys keep their order, because items are ordered by index too.
   void load(const T* row, int64_t size, int64_t stride, bool descending) {
@@ -124,20 +139,41 @@ struct SortBuffers : SortedItems {
     items.resize(static_cast<size_t>(size));
     for (int64_t i = 0; i < size; ++i) items[i] = Item(static_cast<Key>(sort_key(row[i * stride]) ^ flip), i);
   }
-  // All in order, in `sorted`: by the 32 highest bits of those in which keys differ, then those of one kind by what is
-  // below.
+  // No more than kFewItems in order: of those before it that come after it, each takes the place of the one before.
+  C10_NOINLINE const Item* sort_few(const T* row, int64_t size, int64_t stride, bool descending) {
+    const Key flip = descending ? static_cast<Key>(~Key{0}) : Key{0};
+    for (int64_t i = 0; i < size; ++i) {
+      const Item item(static_cast<Key>(sort_key(row[i * stride]) ^ flip), i);
+      Item carried = item;
+      for (int64_t j = 0; j < i; ++j) exchange_if(item.key() < few[j].key(), carried, few[j]);
+      few[i] = carried;
+    }
+    return few;
+  }
+  // All in order, in `sorted`: by the 32 highest bits of their distances from the first one, then those of one kind by
+  // what is below.
   void sort(const T* row, int64_t size, int64_t stride, bool descending) {
     const Key flip = descending ? static_cast<Key>(~Key{0}) : Key{0};
-    const auto key_of = [&](int64_t i) { return static_cast<Key>(sort_key(row[i * stride]) ^ flip); };
+    Key first = 0;
+    const auto key_of = [&](int64_t i) -> Key { return (sort_key(row[i * stride]) ^ flip) - first; };
     uint64_t varied = 0;
     int shift = 0;
     if constexpr (sizeof(Key) == 8) {
-      const Key first = size > 0 ? key_of(0) : 0;
-      for (int64_t i = 0; i < size; ++i) varied |= key_of(i) ^ first;
-      while (varied >> shift > 0xffffffffu) ++shift;
+      Key least = ~Key{0};
+      Key greatest = 0;
+      for (int64_t i = 0; i < size; ++i) {
+        least = std::min(least, key_of(i));
+        greatest = std::max(greatest, key_of(i));
+      }
+      first = least;
+      while ((greatest - least) >> shift > 0xffffffffu) ++shift;
     }
     sorted.resize(static_cast<size_t>(size));
-    for (int64_t i = 0; i < size; ++i) sorted[static_cast<size_t>(i)] = NarrowItem(key_of(i) >> shift, i);
+    for (int64_t i = 0; i < size; ++i) {
+      const Key key = key_of(i);
+      varied |= key;
+      sorted[static_cast<size_t>(i)] = NarrowItem(key >> shift, i);
+    }
     constexpr size_t kFew = sizeof(T) == 1 ? kByteRadixSize : kRadixSize;
     sort_items(0, sorted.size(), kFew);
     const uint64_t below = (uint64_t{1} << shift) - 1;
@@ -178,10 +214,6 @@ struct SortBuffers : SortedItems {
     }
     std::sort_heap(begin, begin + count, is_before);
   }
-  C10_NOINLINE const std::vector<Item>& only(Item item) {
-    items.assign(1, item);
-    return items;
-  }
   // Where the first NaN of a row is, or its size.
   static int64_t find_nan(const T* row, int64_t size, int64_t stride) {
     constexpr int64_t kBlock = 32;
@@ -197,6 +229,7 @@ struct SortBuffers : SortedItems {
   // The item that would stand at `place` in order. Of many elements those are kept whose leading bits are the ones
   // that it must have, by their counts, until few are left.
   C10_NOINLINE Item select_one(const T* row, int64_t size, int64_t stride, int64_t place) {
+    if (size <= kFewItems) return sort_few(row, size, stride, /*descending=*/false)[place];
     if (size < kSelectSize) {
       load(row, size, stride, /*descending=*/false);
     } else {
@@ -261,11 +294,11 @@ struct SortBuffers : SortedItems {
     return found != 0;
   }
   template <typename AnyItem>
-  static void store(const std::vector<AnyItem>& chosen, T* values, int64_t* indices, const T* row, int64_t count,
+  static void store(const AnyItem* chosen, T* values, int64_t* indices, const T* row, int64_t count,
                     int64_t stride) {
     for (int64_t i = 0; i < count; ++i) {
-      indices[i * stride] = chosen[static_cast<size_t>(i)].index();
-      values[i * stride] = row[chosen[static_cast<size_t>(i)].index() * stride];
+      indices[i * stride] = chosen[i].index();
+      values[i * stride] = row[chosen[i].index() * stride];
     }
   }
 };
@@ -274,7 +307,7 @@ struct SortBuffers : SortedItems {
 
 namespace {
 
-// order(buffers, row, size, stride) returns the first items of each row, in their order.
+// order(buffers, row, size, stride, store) has the first items of each row stored, in their order.
 template <typename Order>
 void for_each_sorted_row(const Tensor& values, const Tensor& indices, const Tensor& self, int64_t dim, Order&& order) {
   const Tensor dense = at::detail::to_contiguous(self);
@@ -290,13 +323,18 @@ void for_each_sorted_row(const Tensor& values, const Tensor& indices, const Tens
     const int64_t grain = std::max<int64_t>(1, kGrainSize / 16 / std::max<int64_t>(1, extents.size));
     parallel_for(0, extents.outer * extents.inner, grain, [&](int64_t first, int64_t last) {
       SortBuffers<scalar_t> buffers;
+      const int64_t stride = extents.inner;
+      int64_t outer = first / stride;
+      int64_t inner = first % stride;
       for (int64_t row = first; row < last; ++row) {
-        const int64_t outer = row / extents.inner;
-        const int64_t inner = row % extents.inner;
-        const scalar_t* data = from + outer * extents.size * extents.inner + inner;
-        const int64_t target = outer * count * extents.inner + inner;
-        buffers.store(order(buffers, data, extents.size, extents.inner), sorted + target, places + target, data, count,
-                      extents.inner);
+        const scalar_t* data = from + outer * extents.size * stride + inner;
+        const int64_t target = outer * count * stride + inner;
+        order(buffers, data, extents.size, stride, [&](const auto* chosen) {
+          buffers.store(chosen, sorted + target, places + target, data, count, stride);
+        });
+        if (++inner < stride) continue;
+        inner = 0;
+        ++outer;
       }
     });
   });
@@ -306,36 +344,40 @@ void for_each_sorted_row(const Tensor& values, const Tensor& indices, const Tens
 
 void sort_kernel(const Tensor& values, const Tensor& indices, const Tensor& self, int64_t dim,
                  bool descending) {
-  const auto sort = [=](auto& buffers, const auto* row, int64_t size, int64_t stride) -> const auto& {
+  const auto sort = [=](auto& buffers, const auto* row, int64_t size, int64_t stride, const auto& store) {
+    if (size <= kFewItems) return store(buffers.sort_few(row, size, stride, descending));
     buffers.sort(row, size, stride, descending);
-    return buffers.sorted;
+    store(buffers.sorted.data());
   };
   for_each_sorted_row(values, indices, self, dim, sort);
 }
 
 // The lower one of the two in the middle; the first NaN of a row that has one.
 void median_kernel(const Tensor& values, const Tensor& indices, const Tensor& self, int64_t dim) {
-  const auto select = [](auto& buffers, const auto* row, int64_t size, int64_t stride) -> const auto& {
+  const auto select = [](auto& buffers, const auto* row, int64_t size, int64_t stride, const auto& store) {
     const int64_t first_nan = buffers.find_nan(row, size, stride);
     const bool has_nan = first_nan < size;
-    return buffers.only(has_nan ? typename std::decay_t<decltype(buffers)>::Item(0, first_nan)
-                                : buffers.select_one(row, size, stride, (size - 1) / 2));
+    const auto item = has_nan ? typename std::decay_t<decltype(buffers)>::Item(0, first_nan)
+                              : buffers.select_one(row, size, stride, (size - 1) / 2);
+    store(&item);
   };
   for_each_sorted_row(values, indices, self, dim, select);
 }
 
 void find_nanmedian(const Tensor& values, const Tensor& indices, const Tensor& self, int64_t dim) {
-  const auto select = [](auto& buffers, const auto* row, int64_t size, int64_t stride) -> const auto& {
+  const auto select = [](auto& buffers, const auto* row, int64_t size, int64_t stride, const auto& store) {
     int64_t numbers = 0;
     for (int64_t i = 0; i < size; ++i) numbers += row[i * stride] == row[i * stride];
-    return buffers.only(buffers.select_one(row, size, stride, std::max<int64_t>(0, (numbers - 1) / 2)));
+    const auto item = buffers.select_one(row, size, stride, std::max<int64_t>(0, (numbers - 1) / 2));
+    store(&item);
   };
   for_each_sorted_row(values, indices, self, dim, select);
 }
 
 void select_in_order(const Tensor& values, const Tensor& indices, const Tensor& self, int64_t dim, int64_t place) {
-  const auto select = [=](auto& buffers, const auto* row, int64_t size, int64_t stride) -> const auto& {
-    return buffers.only(buffers.select_one(row, size, stride, place));
+  const auto select = [=](auto& buffers, const auto* row, int64_t size, int64_t stride, const auto& store) {
+    const auto item = buffers.select_one(row, size, stride, place);
+    store(&item);
   };
   for_each_sorted_row(values, indices, self, dim, select);
 }
@@ -343,11 +385,18 @@ void select_in_order(const Tensor& values, const Tensor& indices, const Tensor& 
 void topk_kernel(const Tensor& values, const Tensor& indices, const Tensor& self, int64_t dim, bool largest,
                  bool sorted) {
   const int64_t count = values.sizes()[dim];
-  const auto select = [=](auto& buffers, const auto* row, int64_t size, int64_t stride) -> const auto& {
+  const auto select = [=](auto& buffers, const auto* row, int64_t size, int64_t stride, const auto& store) {
     // Of equal elements those are found that PyTorch finds, by the same steps: the numbers alone are compared.
     const auto is_before = [](const auto& a, const auto& b) { return a.key() < b.key(); };
     auto& items = buffers.items;
-    if (count == 0) return items;
+    if (count == 0) return;
+    if (sorted && size <= kFewItems) {
+      const auto* const few = buffers.sort_few(row, size, stride, largest);
+      bool has_equals = false;
+      for (int64_t i = 1; i < size && !has_equals; ++i) has_equals = few[i - 1].key() == few[i].key();
+      constexpr int64_t kSortedAnyway = 3;  // elements that std::nth_element brings in order, too
+      if (!has_equals || size <= kSortedAnyway) return store(few);
+    }
     if (count * 64 <= size) {
       buffers.select_few(row, size, stride, largest, count, is_before);
     } else {
@@ -355,7 +404,7 @@ void topk_kernel(const Tensor& values, const Tensor& indices, const Tensor& self
       std::nth_element(items.begin(), items.begin() + count - 1, items.end(), is_before);
       if (sorted) std::sort(items.begin(), items.begin() + count - 1, is_before);
     }
-    return items;
+    store(items.data());
   };
   for_each_sorted_row(values, indices, self, dim, select);
 }
