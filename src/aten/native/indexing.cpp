@@ -265,7 +265,7 @@ Tensor index_select(const Tensor& self, int64_t dim, const Tensor& index) {
   TORCH_CHECK(index.dtype() == kLong || index.dtype() == kInt,
               "index_select(): Expected dtype int32 or int64 for index");
   check_same_device(self, index, "index", "index_select");
-  const Tensor source = at_least_1d(self);
+  Tensor source = at_least_1d(self);
   const Tensor positions = at_least_1d(at::detail::to_dtype(index, kLong));
   TORCH_CHECK(self.dim() > 0 || positions.numel() == 1,
               "index_select(): Index to scalar can have only 1 value, got ", positions.numel(), " value(s)");
@@ -283,6 +283,8 @@ Tensor index_select(const Tensor& self, int64_t dim, const Tensor& index) {
     }
   }
   if (out.numel() > 0) {
+    const bool reads_all = source.is_cpu() && positions.numel() >= source.sizes()[dim];
+    if (reads_all) source = at::detail::to_contiguous(source);  // from afar once
     run_kernel(index_kernels, self.device(), native::movedim(out, dim, 0), native::movedim(source, dim, 0),
                TensorList(positions));
   }

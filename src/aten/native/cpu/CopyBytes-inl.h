@@ -7,7 +7,7 @@
 #define TORCH_COPY_BYTES_INL_H_
 #endif
 
-#include <aten/Dispatch.h>
+#include <aten/native/cpu/CopyWords.h>
 #include <hwy/highway.h>
 
 #include <cstdint>
@@ -31,28 +31,12 @@ HWY_INLINE void copy_vectors(D d, uint8_t* out, const uint8_t* in, int64_t bytes
   }
   hn::StoreU(hn::LoadU(d, in + bytes - lanes), d, out + bytes - lanes);
 }
-// The same in words.
-template <typename Word>
-HWY_INLINE void copy_words(char* out, const char* in, int64_t bytes) {
-  constexpr int64_t size = sizeof(Word);
-  Word word;
-  for (int64_t done = 0; done + size < bytes; done += size) {
-    std::memcpy(&word, in + done, size);
-    std::memcpy(out + done, &word, size);
-  }
-  std::memcpy(&word, in + bytes - size, size);
-  std::memcpy(out + bytes - size, &word, size);
-}
 constexpr int64_t kFewBytes = 128;  // up to which moves in line take less than a call
 HWY_INLINE void copy_bytes(char* out, const char* in, int64_t bytes) {
   const hn::CappedTag<uint8_t, 32> d;
   if (bytes > kFewBytes) std::memcpy(out, in, static_cast<size_t>(bytes));
   else if (bytes >= 32) copy_vectors(d, reinterpret_cast<uint8_t*>(out), reinterpret_cast<const uint8_t*>(in), bytes);
-  else if (bytes >= 16) copy_words<WideWord>(out, in, bytes);
-  else if (bytes >= 8) copy_words<uint64_t>(out, in, bytes);
-  else if (bytes >= 4) copy_words<uint32_t>(out, in, bytes);
-  else if (bytes >= 2) copy_words<uint16_t>(out, in, bytes);
-  else if (bytes == 1) *out = *in;
+  else copy_few_words(out, in, bytes);
 }
 
 }  // namespace HWY_NAMESPACE

@@ -282,38 +282,55 @@ void JoinImpl(char* out, ArrayRef<JoinedPieces> sources, int64_t rows) {
   });
 }
 
+constexpr int64_t kVectorRow = 16;  // elements from which a loop for their strides pays
+
 template <typename T>
 void copy_short_rows(const TensorIterator& iter) {
   const IntArrayRef out_strides = iter.strides(0);
   const IntArrayRef in_strides = iter.strides(1);
   const int64_t length = iter.shape()[0];
-  const int64_t rows = iter.shape()[1];
+  const bool is_dense = out_strides[0] == sizeof(T) && in_strides[0] == sizeof(T);
+  const bool has_few_columns = length < (is_dense ? kMostInterleaved : kVectorRow);
+  int along = 1;  // the dimension whose places are gone through as rows
+  for (int dim = 2; dim < iter.ndim() && has_few_columns; ++dim) {
+    if (iter.shape()[dim] > iter.shape()[along]) along = dim;
+  }
+  const int64_t out_step = out_strides[along];
+  const int64_t in_step = in_strides[along];
+  const int64_t rows = iter.shape()[along];
   const int64_t planes = iter.numel() / (length * rows);
   constexpr int64_t size = sizeof(T);
-  constexpr int64_t kVectorRow = 16;  // elements from which a loop for their strides pays
   parallel_for(0, planes * rows, std::max<int64_t>(1, kGrainSize / length), [&](int64_t first, int64_t last) HWY_ATTR {
     for (int64_t begin = first; begin < last;) {
       const int64_t row = begin % rows;
       const int64_t end = std::min(last, begin - row + rows);
-      char* out = iter.data(0) + row * out_strides[1];
-      const char* in = iter.data(1) + row * in_strides[1];
+      char* out = iter.data(0) + row * out_step;
+      const char* in = iter.data(1) + row * in_step;
       int64_t plane = begin / rows;
-      for (int dim = 2; dim < iter.ndim(); ++dim) {
+      for (int dim = 1; dim < iter.ndim(); ++dim) {
+        if (dim == along) continue;
         out += plane % iter.shape()[dim] * out_strides[dim];
         in += plane % iter.shape()[dim] * in_strides[dim];
         plane /= iter.shape()[dim];
       }
-      for (; begin < end; ++begin, out += out_strides[1], in += in_strides[1]) {
-        if (out_strides[0] == size && in_strides[0] == size) {
+      if (has_few_columns) {  // columns, each through some rows, which the first cache holds
+        constexpr int64_t kRows = 128;
+        for (; begin < end; begin += kRows, out += kRows * out_step, in += kRows * in_step) {
+          const int64_t some = std::min(kRows, end - begin);
+          for (int64_t i = 0; i < length; ++i) {
+            move_elements<sizeof(T)>(in + i * in_strides[0], in_step, out + i * out_strides[0], out_step, some);
+          }
+        }
+        begin = end;
+        continue;
+      }
+      for (; begin < end; ++begin, out += out_step, in += in_step) {
+        if (is_dense) {
           copy_bytes(out, in, length * size);
-        } else if (length >= kVectorRow) {
+        } else {
           char* row[] = {out, const_cast<char*>(in)};
           const int64_t steps[] = {out_strides[0], in_strides[0]};
           MoveLoop<T>()(row, steps, length);
-        } else {
-          for (int64_t i = 0; i < length; ++i) {
-            *reinterpret_cast<T*>(out + i * out_strides[0]) = *reinterpret_cast<const T*>(in + i * in_strides[0]);
-          }
         }
       }
     }
@@ -387,7 +404,11 @@ void copy_bits(TensorIterator& iter) {
                                                             : std::abs(in_strides[dim]) < std::abs(in_strides[0]);
     if (is_near) nearest = dim;
   }
-  if (nearest != 0) return copy_matrices<T>(iter, nearest);
+  constexpr int64_t kManyMatrices = 64;  // smaller than a square of vectors: each place of them is gone through for all
+  const bool are_small = nearest != 0 && std::max(iter.shape()[0], iter.shape()[nearest]) < kVectorRow;
+  bool are_many = false;
+  for (int dim = 1; dim < iter.ndim(); ++dim) are_many |= dim != nearest && iter.shape()[dim] >= kManyMatrices;
+  if (nearest != 0 && !(are_small && are_many)) return copy_matrices<T>(iter, nearest);
   constexpr int64_t kShortRow = 64;  // as for the iterator, which would lay them out first
   if (iter.ndim() >= 2 && iter.shape()[0] <= kShortRow) return copy_short_rows<T>(iter);
   iter.for_each(MoveLoop<T>());

@@ -19,7 +19,8 @@ void triangle_kernel(const Tensor& out, const Tensor& self, int64_t diagonal, bo
   const int64_t all_rows = self.numel() / std::max<int64_t>(columns, 1);
   parallel_for(
       0, all_rows, std::max<int64_t>(1, kGrainSize / std::max<int64_t>(columns, 1)), [&](int64_t first, int64_t last) {
-        for (int64_t index = first; index < last; ++index) {
+        int64_t done;  // rows, of one matrix
+        for (int64_t index = first; index < last; index += done) {
           const int64_t row = index % rows;
           int64_t offset = row * row_step;
           int64_t rest = index / rows;
@@ -32,9 +33,12 @@ void triangle_kernel(const Tensor& out, const Tensor& self, int64_t diagonal, bo
           const int64_t begin = upper ? border : 0;
           const int64_t end = upper ? columns : border;
           char* out_row = out_data + index * columns * size;
-          std::memset(out_row, 0, static_cast<size_t>(begin * size));
+          const int64_t left = std::min(last - index, rows - row);
+          const bool are_all_alike = upper ? begin == columns : end == columns;  // this row and those below it
+          done = are_all_alike && (upper || row_step == columns * column_step) ? left : 1;
+          std::memset(out_row, 0, static_cast<size_t>(begin * done * size));
           const char* in_row = in_data + offset + begin * column_step;
-          move_row(in_row, column_step, out_row + begin * size, size, end - begin, size);
+          move_row(in_row, column_step, out_row + begin * size, size, (end - begin) * done, size);
           std::memset(out_row + end * size, 0, static_cast<size_t>((columns - end) * size));
         }
       });

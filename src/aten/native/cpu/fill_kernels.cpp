@@ -20,22 +20,23 @@ template <typename T>
 struct FillLoop {
   T value;
   TORCH_SIMD void operator()(char** data, const int64_t* strides, int64_t count) const {
+    const T own = value;  // nothing that is written can change it
     if (strides[0] == sizeof(T)) {
       auto* out = reinterpret_cast<T*>(data[0]);
       int64_t i = 0;
 #if HWY_TARGET != HWY_SCALAR
       if constexpr (std::is_same_v<T, WideWord>) {  // compilers move these one by one
         const hn::ScalableTag<uint64_t> d;
-        const auto repeated = hn::LoadDup128(d, &value.low);
+        const auto repeated = hn::LoadDup128(d, &own.low);
         const auto step = static_cast<int64_t>(hn::Lanes(d) / 2);
         for (; i + step <= count; i += step) hn::StoreU(repeated, d, &out[i].low);
       }
 #endif
-      for (; i < count; ++i) out[i] = value;
+      for (; i < count; ++i) out[i] = own;
       return;
     }
     char* out = data[0];
-    for (int64_t i = 0; i < count; ++i, out += strides[0]) *reinterpret_cast<T*>(out) = value;
+    for (int64_t i = 0; i < count; ++i, out += strides[0]) *reinterpret_cast<T*>(out) = own;
   }
 };
 

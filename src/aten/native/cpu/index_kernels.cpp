@@ -5,6 +5,7 @@
 #include <aten/Kernels.h>
 #include <aten/Parallel.h>
 #include <aten/native/cpu/AddHalves.h>
+#include <aten/native/cpu/CopyWords.h>
 
 #include <algorithm>
 #include <atomic>
@@ -68,7 +69,7 @@ bool take_rows(const Tensor& out, const Tensor& self, const Tensor& index) {
   const int64_t* const places = index.data_ptr<int64_t>();
   const int64_t size = self.sizes()[0];
   const int64_t length = self.numel() / size;
-  const auto bytes = static_cast<size_t>(length) * self.element_size();
+  const int64_t bytes = length * static_cast<int64_t>(self.element_size());
   std::atomic<bool> is_inside{true};
   parallel_for(0, index.numel(), std::max<int64_t>(1, kGrainSize / length), [&](int64_t first, int64_t last) {
     for (int64_t i = first; i < last; ++i) {
@@ -77,7 +78,7 @@ bool take_rows(const Tensor& out, const Tensor& self, const Tensor& index) {
         is_inside = false;
         return;
       }
-      std::memcpy(to + static_cast<size_t>(i) * bytes, from + static_cast<size_t>(place) * bytes, bytes);
+      copy_row(to + i * bytes, from + place * bytes, bytes);
     }
   });
   return is_inside;
@@ -104,10 +105,10 @@ void put_elements(const Tensor& self, const Tensor& index, const Tensor& values,
   });
 }
 
-// Offsets of the first `dims` dimensions of `tensor`, in row-major order, in elements.
-std::vector<int64_t> dense_offsets(const Tensor& tensor, int64_t dims) {
+// Offsets of dimensions [first, last) of `tensor`, in row-major order, in elements.
+std::vector<int64_t> dense_offsets(const Tensor& tensor, int64_t first, int64_t last) {
   std::vector<int64_t> offsets{0};
-  for (int64_t dim = 0; dim < dims; ++dim) {
+  for (int64_t dim = first; dim < last; ++dim) {
     const int64_t size = tensor.sizes()[dim];
     std::vector<int64_t> longer(offsets.size() * static_cast<size_t>(size));
     int64_t* next = longer.data();
@@ -137,7 +138,7 @@ Rows make_rows(const Tensor& self, TensorList indices, const Tensor& other) {
   Rows rows;
   rows.indexed = indexed_offsets(self, indices);
   const int64_t index_dims = indices[0].dim();
-  rows.dense = dense_offsets(other, index_dims);
+  rows.dense = dense_offsets(other, 0, index_dims);
   const auto first = static_cast<int64_t>(indices.size());
   if (first == 1) rows.position_stride = std::abs(self.strides()[0]);
   const int64_t rest = self.dim() - first;
@@ -156,29 +157,20 @@ Rows make_rows(const Tensor& self, TensorList indices, const Tensor& other) {
     }
     rows.length *= size;
   }
-  rows.indexed_outer = {0};
-  rows.dense_outer = {0};
-  for (int64_t i = 0; i <= dim; ++i) {
-    std::vector<int64_t> indexed;
-    std::vector<int64_t> dense;
-    for (size_t j = 0; j < rows.indexed_outer.size(); ++j) {
-      for (int64_t position = 0; position < self.sizes()[first + i]; ++position) {
-        indexed.push_back(rows.indexed_outer[j] + position * self.strides()[first + i]);
-        dense.push_back(rows.dense_outer[j] + position * other.strides()[index_dims + i]);
-      }
-    }
-    rows.indexed_outer = std::move(indexed);
-    rows.dense_outer = std::move(dense);
-  }
+  rows.indexed_outer = dense_offsets(self, first, first + dim + 1);
+  rows.dense_outer = dense_offsets(other, index_dims, index_dims + dim + 1);
   return rows;
 }
 
 // body(indexed offset, dense offset, elements) over parts of positions.
 template <typename Body>
 void for_each_row(const Rows& rows, int64_t first, int64_t last, Body&& body) {
+  const int64_t* const indexed = rows.indexed.data();  // nothing that is written can change these
+  const int64_t* const dense = rows.dense.data();
   for (size_t outer = 0; outer < rows.indexed_outer.size(); ++outer) {
-    for (int64_t i = first; i < last; ++i)
-      body(rows.indexed[i] + rows.indexed_outer[outer], rows.dense[i] + rows.dense_outer[outer]);
+    const int64_t indexed_outer = rows.indexed_outer[outer];
+    const int64_t dense_outer = rows.dense_outer[outer];
+    for (int64_t i = first; i < last; ++i) body(indexed[i] + indexed_outer, dense[i] + dense_outer);
   }
 }
 
@@ -295,13 +287,15 @@ void copy_rows(const Rows& rows, const Word* from, Word* to, const int64_t* from
                    }
                    return;
                  }
-                 for_each_row(rows, first, last, [&](int64_t indexed, int64_t dense) {
+                 const int64_t count = rows.length;
+                 const bool is_dense = step_from == 1 && step_to == 1;
+                 for_each_row(rows, first, last, [=](int64_t indexed, int64_t dense) {
                    const Word* source = from + (from_indexed ? indexed : dense);
                    Word* target = to + (from_indexed ? dense : indexed);
-                   if (step_from == 1 && step_to == 1) {
-                     std::memcpy(target, source, static_cast<size_t>(rows.length) * sizeof(Word));
+                   if (is_dense) {
+                     copy_row(target, source, count * static_cast<int64_t>(sizeof(Word)));
                    } else {
-                     for (int64_t i = 0; i < rows.length; ++i) target[i * step_to] = source[i * step_from];
+                     for (int64_t i = 0; i < count; ++i) target[i * step_to] = source[i * step_from];
                    }
                  });
                });
