@@ -104,6 +104,10 @@ FORWARD = """
     b8.flip(1) i16.flip(1) x.to(t.int8) x.to(t.int16) s.aminmax() i16.aminmax() b8.aminmax() 2**x
     x.unsqueeze(0).sum(0) x.unsqueeze(2).amax(2) x.median() f.median() k.view(-1).sort()
     t.unique_consecutive(b8) t.searchsorted(o,w)
+    thin.gather(2,(thin>0).long()) thin.scatter_add(2,(thin>0).long(),thin) z.view(-1,2).sort(1) k.view(-1,4).sort(1)
+    thin.topk(2) z.view(-1,2).kthvalue(2) b8.view(-1,2).amax(1) thin.view(-1,5,6).amax(1) b8.view(-1,16).sum(1)
+    b8.view(-1,8).flip(1) x.unfold(1,2,1).sum(-1) z.view(-1,2).triu() z.view(-1,8,4).index_select(1,j[:3]%8)
+    b8.view(-1,8,8).movedim(1,2).contiguous() z.view(-1,32).diff() s.view(-1,4)[:,0].fill_(1)
     F.adaptive_avg_pool1d(z,1) F.adaptive_max_pool2d(a,1) F.adaptive_max_pool2d(a,6) F.avg_pool2d(a,7)
     F.max_pool1d(z,3,1,1) F.max_pool1d(z4,2) F.adaptive_max_pool1d(z4,5) F.adaptive_max_pool3d(vol,4)
     F.interpolate(z,77,mode='linear') F.interpolate(z,77) F.interpolate(al,(17,45),mode='bilinear')

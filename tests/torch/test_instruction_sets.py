@@ -48,7 +48,10 @@ def test_another_name_is_ignored_and_said() -> None:
 
 @pytest.mark.parametrize(
     ("capability", "files"),
-    [("avx2", ["test_accuracy.py", "test_conformance.py"]), ("default", ["test_conformance.py"])],
+    [
+        ("avx2", ["test_accuracy.py", "test_conformance.py"]),
+        ("default", ["test_conformance.py", "test_short_dimensions.py"]),
+    ],
 )
 def test_lesser_kernels_give_pytorchs_answers(capability: str, files: list[str]) -> None:
     settings = ["-p", "no:cacheprovider", "-c", str(HERE.parents[1] / "pyproject.toml"), f"--rootdir={HERE.parents[1]}"]
