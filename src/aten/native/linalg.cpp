@@ -65,8 +65,9 @@ Tensor first_of(const Tensor& matrix, int64_t dim) {
   return alias_with_sizes_and_strides(matrix, sizes, matrix.strides());
 }
 
-Tensor repeat_product(const Tensor& product, IntArrayRef sizes) {
-  return at::detail::to_contiguous(native::expand(product, sizes, /*implicit=*/true));
+const Tensor& repeat_into(const Tensor& out, const Tensor& product) {
+  at::detail::copy_into(out, native::expand(product, out.sizes(), /*implicit=*/true));
+  return out;
 }
 
 }  // namespace
@@ -75,9 +76,9 @@ Tensor mm(const Tensor& self, const Tensor& mat2) {
   TORCH_CHECK(self.dim() == 2, "self must be a matrix");
   TORCH_CHECK(mat2.dim() == 2, "mat2 must be a matrix");
   check_matrices(self, mat2, "mm");
-  if (repeats(self, 0)) return repeat_product(native::mm(first_of(self, 0), mat2), {self.sizes()[0], mat2.sizes()[1]});
-  if (repeats(mat2, 1)) return repeat_product(native::mm(self, first_of(mat2, 1)), {self.sizes()[0], mat2.sizes()[1]});
   Tensor out = at::detail::empty({self.sizes()[0], mat2.sizes()[1]}, self.dtype(), self.device());
+  if (repeats(self, 0)) return repeat_into(out, native::mm(first_of(self, 0), mat2));
+  if (repeats(mat2, 1)) return repeat_into(out, native::mm(self, first_of(mat2, 1)));
   const bool adds = !self.is_cpu() || self.sizes()[1] != 1 || !self.is_floating_point();
   if (!adds) at::mul_out(out, self, mat2);
   else if (out.numel() > 0) run_product(gemm_kernels, out, false, self, mat2, Scalar(0), Scalar(1));
@@ -90,12 +91,11 @@ Tensor addmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const S
   check_same_device(mat1, self, "self", "addmm");
   TORCH_CHECK(self.dtype() == mat2.dtype(), "self and mat2 must have the same dtype, but got ", self.dtype(),
               " and ", mat2.dtype());
-  if (self.dim() == 1 && repeats(mat1, 0)) {
-    const Tensor row = native::addmm(self, first_of(mat1, 0), mat2, beta, alpha);
-    return repeat_product(row, {mat1.sizes()[0], mat2.sizes()[1]});
-  }
   const DimVector shape{mat1.sizes()[0], mat2.sizes()[1]};
   const Tensor out = at::detail::empty(shape, self.dtype(), self.device());
+  if (self.dim() == 1 && repeats(mat1, 0)) {
+    return repeat_into(out, native::addmm(self, first_of(mat1, 0), mat2, beta, alpha));
+  }
   const bool is_read = !beta.equal(0);
   if (!is_read || !copy_to_rows(self, out)) {
     const Tensor bias = native::expand(self, shape, /*implicit=*/true);
