@@ -55,8 +55,8 @@ bool copy_to_rows(const Tensor& bias, const Tensor& out) {
   return true;
 }
 
-// Whether an expanded matrix's rows (dim 0) or columns (dim 1) are all the same one, as derivatives of several kinds have
-// them: then so are those of its product.
+// Whether an expanded matrix's rows (dim 0) or columns (dim 1) are all the same one, as derivatives of several kinds
+// have them: then so are those of its product.
 bool repeats(const Tensor& matrix, int64_t dim) { return matrix.sizes()[dim] > 1 && matrix.strides()[dim] == 0; }
 
 Tensor first_of(const Tensor& matrix, int64_t dim) {

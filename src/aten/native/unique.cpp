@@ -261,9 +261,17 @@ Tensor bincount(const Tensor& self, const Tensor& weights, int64_t minlength) {
   const Tensor result = at::zeros({size}, TensorOptions(dtype));
   if (!weights.defined()) {
     int64_t* counts = result.data_ptr<int64_t>();
+    constexpr int64_t kTables = 4;  // neighbours are often alike, and would wait for each other
+    std::vector<int64_t> tables(size * 64 <= count ? (kTables - 1) * size : 0);
     with_numbers([&](const auto* number) {
-      for (int64_t i = 0; i < count; ++i) ++counts[number[i]];
+      int64_t i = 0;
+      for (; !tables.empty() && i + kTables <= count; i += kTables) {
+        ++counts[number[i]];
+        for (int64_t table = 1; table < kTables; ++table) ++tables[(table - 1) * size + number[i + table]];
+      }
+      for (; i < count; ++i) ++counts[number[i]];
     });
+    for (size_t place = 0; place < tables.size(); ++place) counts[static_cast<int64_t>(place) % size] += tables[place];
   } else {
     const Tensor local = at::detail::to_contiguous(at::detail::to_dtype(at::detach(weights), dtype).to(Device(kCPU)));
     dispatch_floating_types(dtype, "bincount", [&](auto type) {

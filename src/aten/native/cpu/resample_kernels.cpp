@@ -472,7 +472,9 @@ void ResampleImpl(const Tensor& out, const Tensor& self, const ResampleGeometry&
     const int64_t new_row = x.new_size * g.inner;
     const int64_t new_plane = z.new_size * y.new_size * new_row;
     const int64_t elements = std::max(old_plane, new_plane);
-    if (lie_aside<T>(g, elements)) {
+    const bool is_line = z.new_size == 1 && y.new_size == 1;
+    const bool is_read_in_part = is_line && !x.identity && x.pairs && 2 * x.new_size < x.old_size;
+    if (!is_read_in_part && lie_aside<T>(g, elements)) {
       return for_planes_aside(g.planes, elements, [&](int64_t together, int64_t begin, int64_t end) {
         PlanesAside<T> from(old_plane, together);
         PlanesAside<T> to(new_plane, together);
