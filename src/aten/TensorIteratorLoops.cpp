@@ -83,7 +83,7 @@ namespace {
 
 constexpr int64_t kShortRow = 64;   // elements up to which
 constexpr int64_t kTiledRow = 512;  // rows are made so long, where they can be
-constexpr int64_t kNumberRow = 64;  // Bytes from which a row with a number is not laid out.
+constexpr int64_t kNumberRow = 128;  // Bytes from which rows of two inputs are not laid out.
 constexpr int64_t kFoldedBytes = 1024;  // The same for longer rows of small elements, where all of an input repeats:
 constexpr int64_t kFoldedRow = 4096;    // a call costs what it takes to write some hundred bytes.
 constexpr int64_t kSlab = 4096;     // elements from which on laying out an input again is cheap
@@ -91,6 +91,7 @@ constexpr int64_t kCrossedRow = 7;  // elements up to which a call per row costs
 constexpr int64_t kCrossedBytes = 32;  // and bytes: one vector does all of a longer row
 constexpr int64_t kTileRow = 128;      // elements of a row in a tile of what lies crosswise
 constexpr int64_t kTileColumn = 128;   // bytes of a column there, two lines: a tile stays in the first cache
+constexpr int64_t kVector = 16;        // bytes
 constexpr int64_t kLeastTile = 8;      // elements along both dimensions from which tiles pay
 
 int64_t largest_divisor_up_to(int64_t number, int64_t limit) {
@@ -135,9 +136,16 @@ void TensorIterator::run_loop(Loop loop, void* context, int64_t grain_size, bool
   for (int i = 0; i < count_ && folds_slabs; ++i)
     folds_slabs = continues(operands_[i]) || (i >= outputs_ && repeats_within(operands_[i]));
   if (folds_slabs) return run_slabs(loop, context, grain_size, converts);
-  // Rows that stay as short as the corners of boxes change places with the next dimension.
+  // Rows that stay as short as the corners of boxes change places with the next dimension, unless a vector takes one.
+  const auto is_row = [&](int i) {
+    const int64_t step = operands_[i].strides[0];
+    const bool is_near = step == 0 || step == static_cast<int64_t>(c10::element_size(memory_dtype(i)));
+    return continues(operands_[i]) || (i >= outputs_ && is_near);
+  };
+  bool is_laid_out = row_bytes >= kVector;
+  for (int i = 0; i < count_ && is_laid_out; ++i) is_laid_out = is_row(i);
   if (!can_fold && is_short && shape_[0] <= std::min(kCrossedRow, kCrossedBytes / element_size(count_ - 1)) &&
-      shape_[1] > 4 * shape_[0]) {
+      shape_[1] > 4 * shape_[0] && !is_laid_out) {
     TensorIterator crossed(*this);
     crossed.swap_dimensions(0, 1);
     return run(crossed);
@@ -280,19 +288,20 @@ struct ShortRows {
   }
 
  private:
-  static constexpr int64_t kVector = 16;  // bytes; the last of a row may go beyond its end, where the next one begins
-
   template <typename Word>
   void lay_out(char* to, const char* from, int operand, int64_t rows) const {
     const int64_t step = steps[operand];
     constexpr int64_t size = sizeof(Word);
     for (int64_t row = 0; row < rows; ++row, to += length * size, from += next[operand]) {
-      if (step == 0) {
+      if (step == 0) {  // the last vector may go beyond the row's end, where the next one begins
         Word repeated[kVector / size];
         std::fill_n(repeated, kVector / size, *reinterpret_cast<const Word*>(from));
         for (int64_t byte = 0; byte < length * size; byte += kVector) std::memcpy(to + byte, repeated, kVector);
-      } else if (step == size) {
-        std::memcpy(to, from, static_cast<size_t>(length * size));
+      } else if (step == size && length * size >= kVector) {
+        // In line, as rows are short: the last vector begins earlier.
+        for (int64_t byte = 0; byte + kVector < length * size; byte += kVector)
+          std::memcpy(to + byte, from + byte, kVector);
+        std::memcpy(to + length * size - kVector, from + length * size - kVector, kVector);
       } else {
         for (int64_t i = 0; i < length; ++i)
           reinterpret_cast<Word*>(to)[i] = *reinterpret_cast<const Word*>(from + i * step);
@@ -419,7 +428,7 @@ void TensorIterator::walk(Loop loop, void* context, int64_t begin, int64_t end) 
   int64_t next[kMaxOperands] = {};
   for (int i = 0; i < count; ++i) next[i] = operands_[i].strides[1];
   bool is_short = shape_[0] <= kShortRow && numel_ > kTiledRow && !is_reduction_;
-  // Loops over two inputs take what stays the same in a row as a number.
+  // Loops over two inputs take what stays the same in a row as a number, and rows of some vectors where they lie.
   if (count == 3 && loop != static_cast<Loop>(&RowConverter::run)) {
     const auto size = static_cast<int64_t>(c10::element_size(memory_dtype(2)));
     is_short = is_short && (size < 4 || shape_[0] * size < kNumberRow);

@@ -31,7 +31,7 @@ HWY_INLINE void copy_vectors(D d, uint8_t* out, const uint8_t* in, int64_t bytes
   }
   hn::StoreU(hn::LoadU(d, in + bytes - lanes), d, out + bytes - lanes);
 }
-constexpr int64_t kFewBytes = 128;  // up to which moves in line take less than a call
+constexpr int64_t kFewBytes = 512;  // up to which moves in line take less than a call
 HWY_INLINE void copy_bytes(char* out, const char* in, int64_t bytes) {
   const hn::CappedTag<uint8_t, 32> d;
   if (bytes > kFewBytes) std::memcpy(out, in, static_cast<size_t>(bytes));
