@@ -96,3 +96,27 @@ def test_every_thread_says_which_index_is_outside(place: int) -> None:
     ):
         with pytest.raises(RuntimeError, match=f"index {place} is out of bounds for dimension 0 with size 40"):
             call(0, places)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16, torch.float16, torch.int64])
+@pytest.mark.parametrize("spread", [1, 7, 400])
+@pytest.mark.parametrize("columns", [1, 15, 16, 300])
+def test_threads_add_rows_in_the_same_order(dtype: torch.dtype, spread: int, columns: int) -> None:
+    """Whether threads share out rows, or the elements of rows, where positions crowd together."""
+    torch.manual_seed(0)
+    table, rows = ((torch.randn(count, columns) * 8).to(dtype) for count in (400, 5000))
+    places = torch.randint(0, spread, (5000,))
+    threads = torch.get_num_threads()
+    found = []
+    try:
+        for number in (1, 2, 3):
+            torch.set_num_threads(number)
+            found.append((table.index_add(0, places, rows), table.index_put((places,), rows, accumulate=True)))
+    finally:
+        torch.set_num_threads(threads)
+    expected = table.to(torch.float64).index_add(0, places, rows.to(torch.float64))
+    if dtype in (torch.float64, torch.int64):
+        assert torch.allclose(found[0][0].to(torch.float64), expected, rtol=1e-9)
+    for added, put in found:
+        assert torch.equal(added, found[0][0])
+        assert torch.equal(put, found[0][1])

@@ -179,6 +179,8 @@ int64_t grain_of(const Rows& rows) {
   return std::max<int64_t>(1, kGrainSize / work);
 }
 
+constexpr int64_t kShortestRow = 16;  // elements from which threads own rows
+
 // Than the elements of one position do.
 bool positions_lie_closer(const Rows& rows) {
   if (rows.length <= 1 || rows.dense.size() <= 4) return false;
@@ -193,6 +195,25 @@ bool is_consecutive(const std::vector<int64_t>& offsets) {
     if (offsets[i] != offsets[0] + static_cast<int64_t>(i)) return false;
   }
   return true;
+}
+
+// The thread that each position's row belongs to, as each has written its part of them before: what it adds to is in
+// its cache then. None where a thread alone does it, or where positions crowd together.
+std::vector<int> owners_of_rows(const Rows& rows) {
+  const auto positions = static_cast<int64_t>(rows.indexed.size());
+  const int64_t threads = get_num_threads();
+  if (threads == 1 || in_parallel_region() || positions_lie_closer(rows)) return {};
+  if (rows.length < kShortestRow || positions * rows.length < 2 * kGrainSize) return {};
+  const auto [least, greatest] = std::minmax_element(rows.indexed.begin(), rows.indexed.end());
+  const int64_t extent = *greatest - *least + 1;
+  std::vector<int> owners(rows.indexed.size());
+  std::vector<int64_t> shares(static_cast<size_t>(threads));
+  for (size_t j = 0; j < owners.size(); ++j) {
+    owners[j] = static_cast<int>((rows.indexed[j] - *least) * threads / extent);
+    ++shares[static_cast<size_t>(owners[j])];
+  }
+  const int64_t most = *std::max_element(shares.begin(), shares.end());
+  return most * threads * 3 <= positions * 4 ? owners : std::vector<int>();
 }
 
 // to[i] += from[i], rounded once each.
@@ -353,6 +374,27 @@ void index_put_kernel(const Tensor& self, TensorList indices, const Tensor& valu
     using scalar_t = typename decltype(type)::type;
     scalar_t* target = self.data_ptr<scalar_t>();
     const scalar_t* source = values.data_ptr<scalar_t>();
+    const auto add_row = [&](int64_t indexed, int64_t dense, int64_t first, int64_t last) {
+      constexpr int64_t kFew = 8;  // not worth the calls of conversions
+      if (rows.indexed_stride == 1 && rows.dense_stride == 1 && last - first > kFew) {
+        return add_elements(target + indexed + first, source + dense + first, last - first);
+      }
+      for (int64_t i = first; i < last; ++i) {
+        scalar_t& element = target[indexed + i * rows.indexed_stride];
+        element = static_cast<scalar_t>(element + source[dense + i * rows.dense_stride]);
+      }
+    };
+    if (const std::vector<int> owners = owners_of_rows(rows); !owners.empty()) {
+      return parallel_for(0, get_num_threads(), 1, [&](int64_t begin, int64_t end) {
+        for (size_t outer = 0; outer < rows.indexed_outer.size(); ++outer) {
+          for (size_t j = 0; j < owners.size(); ++j) {
+            if (owners[j] < begin || owners[j] >= end) continue;
+            const int64_t indexed = rows.indexed_outer[outer] + rows.indexed[j];
+            add_row(indexed, rows.dense_outer[outer] + rows.dense[j], 0, rows.length);
+          }
+        }
+      });
+    }
     // Positions may repeat, so threads share out the elements of a row instead.
     parallel_for(0, rows.length, std::max<int64_t>(1, kGrainSize / std::max<int64_t>(1, positions)),
                  [&](int64_t first, int64_t last) {
@@ -370,14 +412,7 @@ void index_put_kernel(const Tensor& self, TensorList indices, const Tensor& valu
                      return;
                    }
                    for_each_row(rows, 0, positions, [&](int64_t indexed, int64_t dense) {
-                     constexpr int64_t kFew = 8;  // not worth the calls of conversions
-                     if (rows.indexed_stride == 1 && rows.dense_stride == 1 && last - first > kFew) {
-                       return add_elements(target + indexed + first, source + dense + first, last - first);
-                     }
-                     for (int64_t i = first; i < last; ++i) {
-                       scalar_t& element = target[indexed + i * rows.indexed_stride];
-                       element = static_cast<scalar_t>(element + source[dense + i * rows.dense_stride]);
-                     }
+                     add_row(indexed, dense, first, last);
                    });
                  });
   });
