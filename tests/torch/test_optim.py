@@ -223,3 +223,50 @@ def test_muon_takes_matrices_and_lbfgs_one_group() -> None:
         torch.optim.LBFGS([{"params": first}, {"params": second}])
     with pytest.raises(RuntimeError, match="dense gradients"):
         torch.optim.SparseAdam([first]).step()
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("SGD", {"momentum": 0.9, "nesterov": True}),
+        ("Adam", {"amsgrad": True}),
+        ("AdamW", {}),
+        ("NAdam", {}),
+        ("RAdam", {}),
+        ("RMSprop", {"centered": True, "momentum": 0.5}),
+        ("Adagrad", {"initial_accumulator_value": 0.5}),
+        ("Adadelta", {}),
+        ("Adamax", {}),
+        ("ASGD", {}),
+        ("Rprop", {}),
+    ],
+)
+def test_complex_numbers_are_two_parameters_each(name: str, options: dict[str, Any]) -> None:
+    torch.manual_seed(0)
+    complex_one = torch.randn(4, 3, dtype=torch.complex64).requires_grad_()
+    real_one = torch.view_as_real(complex_one.detach().clone()).requires_grad_()
+    optimizers = [getattr(torch.optim, name)([one], **options) for one in (complex_one, real_one)]
+    for _ in range(7):
+        complex_one.grad = torch.randn(4, 3, dtype=torch.complex64)
+        complex_one.grad[0].imag.zero_()
+        real_one.grad = torch.view_as_real(complex_one.grad)
+        for optimizer in optimizers:
+            optimizer.step()
+    assert torch.view_as_real(complex_one.detach()).equal(real_one.detach())
+    kept, real_kept = optimizers[0].state[complex_one], optimizers[1].state[real_one]
+    assert list(kept) == list(real_kept)
+    assert all(
+        value.dtype == torch.complex64 and value.shape == (4, 3)
+        for key, value in kept.items()
+        if key not in ("step", "eta", "mu", "mu_product")
+    )
+
+
+def test_what_takes_no_complex_parameters_says_so() -> None:
+    parameter = torch.ones(2, 2, dtype=torch.complex64, requires_grad=True)
+    parameter.grad = torch.ones(2, 2, dtype=torch.complex64)
+    for kind in (torch.optim.Adafactor, torch.optim.Muon):
+        with pytest.raises(RuntimeError, match=f"{kind.__name__} does not support complex parameters"):
+            kind([parameter]).step()
+    with pytest.raises(RuntimeError, match="floating point Tensors"):
+        Adam([parameter], fused=True)

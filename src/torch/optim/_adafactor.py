@@ -41,6 +41,8 @@ class Adafactor(ElementwiseOptimizer):
         options = {"lr": lr, "beta2_decay": beta2_decay, "eps": eps, "d": d, "weight_decay": weight_decay}
         Optimizer.__init__(self, params, {**options, "foreach": foreach, "maximize": maximize})
 
+    _takes_complex = False
+
     def _new_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
         if parameter.dim() <= 1:
             return {"step": new_step(), "variance": torch.zeros_like(parameter)}

@@ -57,6 +57,8 @@ class Muon(Optimizer):
         for parameter in parameters:
             gradient = parameter.grad
             assert gradient is not None, "step() hands over parameters with gradients only"
+            if parameter.is_complex():
+                raise RuntimeError("Muon does not support complex parameters")
             state = self.state[parameter]
             if "momentum_buffer" not in state:
                 state["momentum_buffer"] = torch.zeros_like(gradient)

@@ -46,7 +46,7 @@ class Adagrad(ElementwiseOptimizer):
         super().__init__(params, defaults)
         for group in self.param_groups:
             for parameter in group["params"]:
-                self.state[parameter] = self._new_state(parameter, group)
+                self.state[parameter] = self._first_state(parameter, group)
 
     _takes_sparse = True
 

@@ -329,6 +329,12 @@ class ElementwiseOptimizer(Optimizer):
         if isinstance(defaults["lr"], Tensor) and defaults["lr"].numel() != 1:
             raise ValueError("Tensor lr must be 1-element")
         super().__init__(params, defaults)
+        for parameter in chain.from_iterable(group["params"] for group in self.param_groups if group.get("fused")):
+            if not parameter.is_floating_point():
+                raise RuntimeError(
+                    "`fused=True` requires all the params to be floating point Tensors of supported devices: "
+                    f"{_get_fused_kernels_supported_devices()} but {parameter.dtype} and {parameter.device.type}"
+                )
 
     def _new_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
         """What is kept of a parameter before its first step."""
@@ -342,15 +348,32 @@ class ElementwiseOptimizer(Optimizer):
                 raise RuntimeError(
                     f"{type(self).__name__} does not support sparse gradients, please consider SparseAdam instead"
                 )
-            state = self.state.get(parameter) or self._new_state(parameter, group)
+            if parameter.is_complex() and not self._takes_complex:
+                raise RuntimeError(f"{type(self).__name__} does not support complex parameters")
+            state = self.state.get(parameter) or self._first_state(parameter, group)
             self._step_parameter(group, parameter, gradient, state)
             if state:
                 self.state[parameter] = state
 
+    def _first_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
+        """`_new_state`; of a complex parameter it is that of its real view, seen as complex."""
+        if not parameter.is_complex():
+            return self._new_state(parameter, group)
+        view = torch.view_as_real(parameter)
+        return {key: _as_complex(value, view) for key, value in self._new_state(view, group).items()}
+
     def _step_parameter(
         self, group: dict[str, Any], parameter: Tensor, gradient: Tensor, state: dict[str, Any]
     ) -> None:
-        """One step of one parameter, counted, with its weight decay."""
+        """One step of one parameter, counted, with its weight decay. A complex one's real and imaginary numbers are
+        parameters of their own.
+        """
+        if parameter.is_complex():
+            view = torch.view_as_real(parameter)
+            views = {key: torch.view_as_real(kept) if kept.is_complex() else kept for key, kept in state.items()}
+            self._step_parameter(group, view, torch.view_as_real(gradient), views)
+            state.update({key: _as_complex(kept, view) for key, kept in views.items()})
+            return
         if group.get("maximize"):
             gradient = -gradient
         if "step" in state:
@@ -365,6 +388,7 @@ class ElementwiseOptimizer(Optimizer):
         self._update_parameter(group, parameter, gradient, state)
 
     _takes_sparse = False  # gradients
+    _takes_complex = True  # parameters
     _adds_decay = True  # to the gradient, before `_update_parameter`
 
     def _update_parameter(
@@ -381,6 +405,11 @@ class ElementwiseOptimizer(Optimizer):
 
 
 _NOT_NEGATIVE = ("lr", "eps", "weight_decay", "momentum", "momentum_decay", "alpha", "lr_decay")
+
+
+def _as_complex(kept: Tensor, view: Tensor) -> Tensor:
+    """What is kept for each number of `view`, a complex parameter's real view, as complex numbers."""
+    return torch.view_as_complex(kept) if kept.shape == view.shape else kept
 
 
 def add_eps(root: Tensor, group: dict[str, Any]) -> Tensor:
