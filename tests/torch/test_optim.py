@@ -270,3 +270,33 @@ def test_what_takes_no_complex_parameters_says_so() -> None:
             kind([parameter]).step()
     with pytest.raises(RuntimeError, match="floating point Tensors"):
         Adam([parameter], fused=True)
+
+
+@pytest.mark.parametrize("name", ["SGD", "Adam", "AdamW", "NAdam", "RAdam", "RMSprop", "Adagrad", "Adadelta", "Adamax"])
+@pytest.mark.parametrize("option", ["lr", "weight_decay"])
+def test_a_gradient_goes_to_options(name: str, option: str) -> None:
+    start = torch.tensor([1.0, -2.0, 3.0], dtype=torch.float64)
+
+    def train(value: torch.Tensor) -> torch.Tensor:
+        options = {"momentum": 0.9} if name in ("SGD", "RMSprop") else {}
+        parameter = start.clone().requires_grad_() * 1  # no leaf, which must not change in place
+        optimizer = getattr(torch.optim, name)([parameter], **{option: value}, differentiable=True, **options)
+        for step in range(7):
+            parameter.grad = start * (step + 1) - 1
+            optimizer.step()
+        return parameter
+
+    assert torch.autograd.gradcheck(train, (torch.tensor(0.1, dtype=torch.float64, requires_grad=True),))
+
+
+def test_a_gradient_goes_to_betas() -> None:
+    def train(first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
+        parameter = torch.ones(3, dtype=torch.float64, requires_grad=True) * 1
+        optimizer = Adam([parameter], lr=0.1, betas=(first, second), differentiable=True)
+        for step in range(3):
+            parameter.grad = torch.arange(1.0, 4, dtype=torch.float64) * (step - 1.5)
+            optimizer.step()
+        return parameter
+
+    betas = [torch.tensor(value, dtype=torch.float64, requires_grad=True) for value in (0.9, 0.99)]
+    assert torch.autograd.gradcheck(train, betas)

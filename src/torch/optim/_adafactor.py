@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch.optim.optimizer import ElementwiseOptimizer, Optimizer, check_not_negative, new_step, number
+from torch.optim.optimizer import ElementwiseOptimizer, Optimizer, check_not_negative, new_step
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -60,7 +60,7 @@ class Adafactor(ElementwiseOptimizer):
         smallest, relative = group["eps"]
         if smallest is None:
             smallest = torch.finfo(parameter.dtype).eps
-        step, rate = state["step"].item(), number(group["lr"])
+        step, rate = state["step"].item(), float(group["lr"])
         weight = step ** group["beta2_decay"]
         change = max(relative, parameter.norm(2).item() / parameter.numel() ** 0.5) * min(rate, 1 / step**0.5)
         if group["weight_decay"] != 0:

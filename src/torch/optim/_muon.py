@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch.optim.optimizer import Optimizer, number
+from torch.optim.optimizer import Optimizer
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -53,7 +53,7 @@ class Muon(Optimizer):
                     )
 
     def _update(self, group: dict[str, Any], parameters: list[Tensor]) -> None:
-        rate, momentum = number(group["lr"]), group["momentum"]
+        rate, momentum = float(group["lr"]), group["momentum"]
         for parameter in parameters:
             gradient = parameter.grad
             assert gradient is not None, "step() hands over parameters with gradients only"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.optim._functional import functional
-from torch.optim.optimizer import ElementwiseOptimizer, new_step, number
+from torch.optim.optimizer import ElementwiseOptimizer, add_scaled, decay_squares, new_step, number
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -54,14 +54,14 @@ class Adadelta(ElementwiseOptimizer):
         self, group: dict[str, Any], parameter: Tensor, gradient: Tensor, state: dict[str, Any]
     ) -> None:
         rho, eps, square, moved = group["rho"], group["eps"], state["square_avg"], state["acc_delta"]
-        square.mul_(rho).addcmul_(gradient, gradient, value=1 - rho)
+        decay_squares(square, gradient, rho)
         root = square.add(eps).sqrt_()
         change = moved.add(eps).sqrt_()
         if group["differentiable"]:
             change = change.clone()
         change.div_(root).mul_(gradient)
-        moved.mul_(rho).addcmul_(change, change, value=1 - rho)
-        parameter.add_(change, alpha=-number(group["lr"]))
+        decay_squares(moved, change, rho)
+        add_scaled(parameter, change, -number(group["lr"]))
 
 
 adadelta = functional(Adadelta, "adadelta", "square_avg acc_delta step")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.optim._functional import functional
-from torch.optim.optimizer import ElementwiseOptimizer, add_eps, new_step, number
+from torch.optim.optimizer import ElementwiseOptimizer, add_eps, add_ratio, new_step, number
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -73,7 +73,7 @@ class Adagrad(ElementwiseOptimizer):
             return
         squares.addcmul_(gradient, gradient, value=1)
         root = add_eps(squares.sqrt(), group)
-        parameter.addcdiv_(gradient, root, value=-rate)
+        add_ratio(parameter, gradient, root, -rate)
 
 
 adagrad = functional(Adagrad, "adagrad", "sum step")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.optim._functional import functional
-from torch.optim.optimizer import ElementwiseOptimizer, new_step, number
+from torch.optim.optimizer import ElementwiseOptimizer, add_ratio, decay_squares, new_step, number
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -63,7 +63,7 @@ class Adam(ElementwiseOptimizer):
         beta1, beta2 = (number(beta) for beta in group["betas"])
         step, mean, square = state["step"].item(), state["exp_avg"], state["exp_avg_sq"]
         mean.lerp_(gradient, 1 - beta1)
-        square.mul_(beta2).addcmul_(gradient, gradient, value=1 - beta2)
+        decay_squares(square, gradient, beta2)
         if group["amsgrad"]:
             largest = state["max_exp_avg_sq"]
             if group["differentiable"]:
@@ -74,7 +74,7 @@ class Adam(ElementwiseOptimizer):
         denominator = (square.sqrt() / (1 - beta2**step) ** 0.5).add_(group["eps"])
         if group["differentiable"]:
             mean = mean.clone()
-        parameter.addcdiv_(mean, denominator, value=-(number(group["lr"]) / (1 - beta1**step)))
+        add_ratio(parameter, mean, denominator, -(number(group["lr"]) / (1 - beta1**step)))
 
 
 class AdamW(Adam):

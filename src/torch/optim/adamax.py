@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.optim._functional import functional
-from torch.optim.optimizer import ElementwiseOptimizer, new_step, number
+from torch.optim.optimizer import ElementwiseOptimizer, add_ratio, new_step, number
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -60,7 +60,7 @@ class Adamax(ElementwiseOptimizer):
             mean, largest = mean.clone(), largest.clone()
         else:
             torch.maximum(largest.mul_(beta2), size, out=largest)
-        parameter.addcdiv_(mean, largest, value=-number(group["lr"]) / (1 - beta1 ** state["step"].item()))
+        add_ratio(parameter, mean, largest, -number(group["lr"]) / (1 - beta1 ** state["step"].item()))
 
 
 adamax = functional(Adamax, "adamax", "exp_avg exp_inf step")

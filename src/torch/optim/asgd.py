@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.optim._functional import functional
-from torch.optim.optimizer import ElementwiseOptimizer, new_step, number
+from torch.optim.optimizer import ElementwiseOptimizer, new_step
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -46,7 +46,7 @@ class ASGD(ElementwiseOptimizer):
         dtype = new_step().dtype
         return {
             "step": new_step(),
-            "eta": torch.tensor(number(group["lr"]), dtype=dtype),
+            "eta": torch.tensor(float(group["lr"]), dtype=dtype),
             "mu": torch.ones((), dtype=dtype),
             "ax": torch.zeros_like(parameter),
         }
@@ -61,7 +61,7 @@ class ASGD(ElementwiseOptimizer):
             mean.copy_(parameter)
         else:
             mean.add_(parameter.sub(mean).mul_(state["mu"].item()))
-        step, first = state["step"].item(), number(group["lr"])
+        step, first = state["step"].item(), float(group["lr"])
         state["eta"].fill_(first / (1 + decay * first * step) ** group["alpha"])
         state["mu"].fill_(1 / max(1, step - group["t0"]))
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.optim._functional import functional
-from torch.optim.optimizer import ElementwiseOptimizer, add_eps, new_step, number
+from torch.optim.optimizer import ElementwiseOptimizer, add_eps, add_ratio, decay_squares, new_step, number
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -56,19 +56,19 @@ class NAdam(ElementwiseOptimizer):
     def _update_parameter(
         self, group: dict[str, Any], parameter: Tensor, gradient: Tensor, state: dict[str, Any]
     ) -> None:
-        (beta1, beta2), rate, step = group["betas"], number(group["lr"]), state["step"].item()
+        (beta1, beta2), rate, step = map(number, group["betas"]), number(group["lr"]), state["step"].item()
         mean, square = state["exp_avg"], state["exp_avg_sq"]
         momentum = beta1 * (1.0 - 0.5 * 0.96 ** (step * group["momentum_decay"]))
         following = beta1 * (1.0 - 0.5 * 0.96 ** ((step + 1) * group["momentum_decay"]))
         state["mu_product"] *= momentum
         product = state["mu_product"].item()
         mean.lerp_(gradient, 1 - beta1)
-        square.mul_(beta2).addcmul_(gradient, gradient, value=1 - beta2)
+        decay_squares(square, gradient, beta2)
         denominator = add_eps(square.div(1 - beta2**step).sqrt(), group)
         if group["differentiable"]:
             mean = mean.clone()
-        parameter.addcdiv_(gradient, denominator, value=-rate * (1.0 - momentum) / (1.0 - product))
-        parameter.addcdiv_(mean, denominator, value=-rate * following / (1.0 - product * following))
+        add_ratio(parameter, gradient, denominator, -rate * (1.0 - momentum) / (1.0 - product))
+        add_ratio(parameter, mean, denominator, -rate * following / (1.0 - product * following))
 
 
 nadam = functional(NAdam, "nadam", "exp_avg exp_avg_sq mu_product step")

@@ -380,11 +380,15 @@ class ElementwiseOptimizer(Optimizer):
             state["step"] += 1
         decay = group.get("weight_decay", 0)
         if decay != 0 and group.get("decoupled_weight_decay"):
-            parameter.mul_(1 - number(group["lr"]) * decay)
+            parameter.mul_(1 - number(group["lr"]) * number(decay))
         elif decay != 0 and self._adds_decay:
             if gradient.is_sparse:
                 raise RuntimeError("weight_decay option is not compatible with sparse gradients")
-            gradient = gradient.add(parameter, alpha=number(decay))
+            decay = number(decay)
+            if isinstance(decay, Tensor):
+                gradient = gradient + parameter.clone() * decay
+            else:
+                gradient = gradient.add(parameter, alpha=decay)
         self._update_parameter(group, parameter, gradient, state)
 
     _takes_sparse = False  # gradients
@@ -422,9 +426,36 @@ def new_step() -> Tensor:
     return torch.tensor(0.0, dtype=torch.float64 if torch.get_default_dtype() == torch.float64 else torch.float32)
 
 
-def number(value: Any) -> float:
-    """An option, which may be a tensor of one element, as a number."""
-    return value.item() if isinstance(value, Tensor) else value  # type: ignore[no-any-return]
+def number(value: Any) -> Any:
+    """An option, which may be a tensor of one element, as a number; a tensor still where a gradient will go to it."""
+    if isinstance(value, Tensor) and not (value.requires_grad and torch.is_grad_enabled()):
+        return value.item()
+    return value
+
+
+def add_scaled(target: Tensor, step: Tensor, scale: float | Tensor) -> None:
+    """target += scale * step."""
+    if isinstance(scale, Tensor):
+        target.add_(step.clone() * scale)  # of the step as it is now, whatever state becomes later
+    else:
+        target.add_(step, alpha=scale)
+
+
+def add_ratio(target: Tensor, step: Tensor, divisor: Tensor, scale: float | Tensor) -> None:
+    """target += scale * step / divisor."""
+    if isinstance(scale, Tensor):
+        target.add_(step / divisor * scale)
+    else:
+        target.addcdiv_(step, divisor, value=scale)
+
+
+def decay_squares(squares: Tensor, gradient: Tensor, beta: float | Tensor) -> None:
+    """squares = beta * squares + (1 - beta) * gradient ** 2."""
+    squares.mul_(beta)
+    if isinstance(beta, Tensor):
+        squares.add_(gradient * gradient * (1 - beta))
+    else:
+        squares.addcmul_(gradient, gradient, value=1 - beta)
 
 
 def check_not_negative(**options: Any) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.optim._functional import functional
-from torch.optim.optimizer import ElementwiseOptimizer, add_eps, new_step, number
+from torch.optim.optimizer import ElementwiseOptimizer, add_eps, decay_squares, new_step, number
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -53,10 +53,10 @@ class RAdam(ElementwiseOptimizer):
     def _update_parameter(
         self, group: dict[str, Any], parameter: Tensor, gradient: Tensor, state: dict[str, Any]
     ) -> None:
-        (beta1, beta2), rate, step = group["betas"], number(group["lr"]), state["step"].item()
+        (beta1, beta2), rate, step = map(number, group["betas"]), number(group["lr"]), state["step"].item()
         mean, square = state["exp_avg"], state["exp_avg_sq"]
         mean.lerp_(gradient, 1 - beta1)
-        square.mul_(beta2).addcmul_(gradient, gradient, value=1 - beta2)
+        decay_squares(square, gradient, beta2)
         corrected, correction = mean / (1 - beta1**step), 1 - beta2**step
         longest = 2 / (1 - beta2) - 1  # of the average of squares, in steps
         length = longest - 2 * step * beta2**step / correction

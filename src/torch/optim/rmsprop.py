@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.optim._functional import functional
-from torch.optim.optimizer import ElementwiseOptimizer, add_eps, new_step, number
+from torch.optim.optimizer import ElementwiseOptimizer, add_eps, add_ratio, add_scaled, decay_squares, new_step, number
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -56,7 +56,7 @@ class RMSprop(ElementwiseOptimizer):
         self, group: dict[str, Any], parameter: Tensor, gradient: Tensor, state: dict[str, Any]
     ) -> None:
         alpha, square = group["alpha"], state["square_avg"]
-        square.mul_(alpha).addcmul_(gradient, gradient, value=1 - alpha)
+        decay_squares(square, gradient, alpha)
         if group["centered"]:
             mean = state["grad_avg"]
             mean.lerp_(gradient, 1 - alpha)
@@ -69,9 +69,9 @@ class RMSprop(ElementwiseOptimizer):
         if group["momentum"] > 0:
             velocity = state["momentum_buffer"]
             velocity.mul_(group["momentum"]).addcdiv_(gradient, root)
-            parameter.add_(velocity, alpha=-number(group["lr"]))
+            add_scaled(parameter, velocity, -number(group["lr"]))
         else:
-            parameter.addcdiv_(gradient, root, value=-number(group["lr"]))
+            add_ratio(parameter, gradient, root, -number(group["lr"]))
 
 
 rmsprop = functional(RMSprop, "rmsprop", "square_avg grad_avg momentum_buffer step")

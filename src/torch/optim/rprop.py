@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.optim._functional import functional
-from torch.optim.optimizer import ElementwiseOptimizer, new_step, number
+from torch.optim.optimizer import ElementwiseOptimizer, new_step
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -45,7 +45,7 @@ class Rprop(ElementwiseOptimizer):
         return {
             "step": new_step(),
             "prev": torch.zeros_like(parameter),
-            "step_size": torch.full_like(parameter, number(group["lr"])).detach(),
+            "step_size": torch.full_like(parameter, float(group["lr"])).detach(),
         }
 
     def _update_parameter(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from torch.optim._functional import functional
-from torch.optim.optimizer import ElementwiseOptimizer, number
+from torch.optim.optimizer import ElementwiseOptimizer, add_scaled, number
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -56,11 +56,12 @@ class SGD(ElementwiseOptimizer):
         if momentum != 0:
             velocity = state.get("momentum_buffer")
             if velocity is None:
-                velocity = state["momentum_buffer"] = gradient.detach().clone()
+                velocity = gradient.clone() if group["differentiable"] else gradient.detach().clone()
+                state["momentum_buffer"] = velocity
             else:
                 velocity.mul_(momentum).add_(gradient, alpha=1 - group["dampening"])
             gradient = gradient.add(velocity, alpha=momentum) if group["nesterov"] else velocity
-        parameter.add_(gradient, alpha=-number(group["lr"]))
+        add_scaled(parameter, gradient, -number(group["lr"]))
 
 
 sgd = functional(SGD, "sgd", "momentum_buffer")
