@@ -70,13 +70,13 @@ C10_HOST_DEVICE c10::complex<P> reciprocal_of(c10::complex<P> z) {
   const P scale = x > y ? x : y;
   const bool is_zero = scale == P(0);
   const P divisor = is_zero ? P(1) : scale;
-  const P c = z.real() / divisor;
-  const P d = z.imag() / divisor;
+  const P c = x > y ? std::copysign(P(1), z.real()) : z.real() / divisor;
+  const P d = y > x ? std::copysign(P(1), z.imag()) : z.imag() / divisor;
   const P size = is_zero ? scale : (c * c + d * d) * scale;
   return {(is_zero ? P(1) : c) / size, (is_zero ? P(0) : -d) / size};
 }
 
-// a / b, the same bits as the operator's, with choices for its branch.
+// a / b, with choices for the branches of the operator, whose bits these are.
 template <typename P>
 C10_HOST_DEVICE c10::complex<P> quotient_of(c10::complex<P> a, c10::complex<P> b) {
   const P x = std::fabs(b.real());
@@ -84,8 +84,8 @@ C10_HOST_DEVICE c10::complex<P> quotient_of(c10::complex<P> a, c10::complex<P> b
   const P scale = x > y ? x : y;
   const bool is_zero = scale == P(0);
   const P divisor = is_zero ? P(1) : scale;
-  const P c = b.real() / divisor;
-  const P d = b.imag() / divisor;
+  const P c = x > y ? std::copysign(P(1), b.real()) : b.real() / divisor;  // of an infinite part, too
+  const P d = y > x ? std::copysign(P(1), b.imag()) : b.imag() / divisor;
   const P size = is_zero ? scale : (c * c + d * d) * scale;
   const P real = a.real() * c + a.imag() * d;
   const P imag = a.imag() * c - a.real() * d;

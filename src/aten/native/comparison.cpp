@@ -1,5 +1,6 @@
 // Operators with a truth value for every element.
 
+#include <aten/Dispatch.h>
 #include <aten/EmptyTensor.h>
 #include <aten/Kernels.h>
 #include <aten/NativeFunctions.h>
@@ -26,11 +27,24 @@ void logical_not(const Tensor& self, Tensor& out) {
   TensorIterator::unary_predicate_op(out, self).run(logical_not_kernels);
 }
 
+namespace {
+
+// An integer that the result's type cannot hold is an error, not what is left of its bits.
+void check_number_fits(const Tensor& number, ScalarType dtype) {
+  if (!number.is_wrapped_number() || !number.is_cpu() || !c10::is_integral_type(dtype, /*include_bool=*/false)) return;
+  const Scalar value = detail::load_scalar(number.data_ptr(), number.dtype());
+  dispatch_stored_types(dtype, "where", [&](auto type) { (void)value.to<typename decltype(type)::type>(); });
+}
+
+}  // namespace
+
 void where(const Tensor& condition, const Tensor& self, const Tensor& other, Tensor& out) {
   TORCH_CHECK(condition.dtype() == kBool || condition.dtype() == kByte,
               "where expected condition to be a boolean tensor, but got a tensor with dtype ", condition.dtype());
   const Tensor mask = detail::to_dtype(condition, kBool);
-  TensorIterator::where_op(out, mask, self, other).run(where_kernels);
+  auto iter = TensorIterator::where_op(out, mask, self, other);
+  for (const Tensor* number : {&self, &other}) check_number_fits(*number, iter.common_dtype());
+  iter.run(where_kernels);
 }
 
 }  // namespace at::native

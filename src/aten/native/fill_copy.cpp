@@ -10,8 +10,21 @@
 
 namespace at::native {
 
+namespace {
+
+// A number as one element of `dtype` takes it: what a half cannot hold is infinite there. (Several elements throw.)
+Scalar as_element(const Scalar& value, ScalarType dtype) {
+  if (value.is_complex()) return value;
+  const auto number = static_cast<float>(value.toDouble());
+  if (dtype == kHalf) return static_cast<c10::Half>(number);
+  return dtype == kBFloat16 ? Scalar(static_cast<c10::BFloat16>(number)) : value;
+}
+
+}  // namespace
+
 Tensor& fill_(Tensor& self, const Scalar& value) {
-  TensorIterator(TensorIteratorConfig().output(self).leave_dtypes().allow_overlap()).run(fill_kernels, value);
+  TensorIterator(TensorIteratorConfig().output(self).leave_dtypes().allow_overlap())
+      .run(fill_kernels, self.numel() == 1 ? as_element(value, self.dtype()) : value);
   return self;
 }
 
