@@ -39,6 +39,7 @@ namespace detail {
 #define AT_INTEGRAL_CASES C10_FORALL_INTEGRAL_TYPES(AT_DISPATCH_CASE)
 #define AT_COMPLEX_CASES C10_FORALL_COMPLEX_TYPES(AT_DISPATCH_CASE)
 #define AT_BAREBONES_CASES C10_FORALL_BAREBONES_TYPES(AT_DISPATCH_CASE)
+#define AT_FLOAT8_CASES C10_FORALL_FLOAT8_TYPES(AT_DISPATCH_CASE)
 #define AT_BOOL_CASE C10_FORALL_BOOL_TYPE(AT_DISPATCH_CASE)
 
 // The types that kernels compute in; an iterator's common dtype is one of them (float stands for float16 and bfloat16).
@@ -52,15 +53,18 @@ AT_DEFINE_DISPATCH(dispatch_floating_and_complex_types, AT_FLOATING_CASES AT_COM
 AT_DEFINE_DISPATCH(dispatch_numeric_and_complex_types, AT_FLOATING_CASES AT_COMPLEX_CASES AT_INTEGRAL_CASES)
 // For kernels that widen and round elements themselves.
 AT_DEFINE_DISPATCH(dispatch_stored_floating_types, AT_FLOATING_CASES AT_REDUCED_CASES)
-// For kernels that move, convert or compare elements: real ones of the types above and the reduced ones, every type
-// that has an order, and every type that a tensor can hold.
+// For kernels that move, convert, compare or add elements: real ones of the types above and the reduced ones, every type
+// that has an order, every type with sums, and every type that a tensor can hold.
 AT_DEFINE_DISPATCH(dispatch_real_types, AT_FLOATING_CASES AT_REDUCED_CASES AT_INTEGRAL_CASES AT_BOOL_CASE)
 AT_DEFINE_DISPATCH(dispatch_ordered_types,
                    AT_FLOATING_CASES AT_REDUCED_CASES AT_INTEGRAL_CASES AT_BOOL_CASE AT_BAREBONES_CASES)
+AT_DEFINE_DISPATCH(dispatch_added_types, AT_FLOATING_CASES AT_REDUCED_CASES AT_INTEGRAL_CASES AT_BOOL_CASE
+                                             AT_COMPLEX_CASES AT_BAREBONES_CASES)
 AT_DEFINE_DISPATCH(dispatch_stored_types, AT_FLOATING_CASES AT_REDUCED_CASES AT_INTEGRAL_CASES AT_BOOL_CASE
-                                              AT_COMPLEX_CASES AT_BAREBONES_CASES)
+                                              AT_COMPLEX_CASES AT_BAREBONES_CASES AT_FLOAT8_CASES)
 
 #undef AT_BOOL_CASE
+#undef AT_FLOAT8_CASES
 #undef AT_BAREBONES_CASES
 #undef AT_COMPLEX_CASES
 #undef AT_INTEGRAL_CASES

@@ -28,7 +28,7 @@ void store_scalar(void* data, ScalarType dtype, const Scalar& value) {
   dispatch_stored_types(dtype, "store", [&](auto type) {
     using scalar_t = typename decltype(type)::type;
     auto* destination = static_cast<scalar_t*>(data);
-    if constexpr (c10::is_reduced_floating_v<scalar_t>) {
+    if constexpr (c10::is_reduced_floating_v<scalar_t> || c10::is_float8_v<scalar_t>) {
       *destination = static_cast<scalar_t>(value.to<float>());
     } else if constexpr (std::is_floating_point_v<scalar_t> || std::is_same_v<scalar_t, bool>) {
       *destination = value.to<scalar_t>();

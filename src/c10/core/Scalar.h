@@ -15,7 +15,7 @@ class Scalar {
  public:
   Scalar() : Scalar(int64_t{0}) {}
   template <typename T,
-            typename = std::enable_if_t<std::is_arithmetic_v<T> || is_reduced_floating_v<T> || is_complex_v<T>>>
+            typename = std::enable_if_t<std::is_arithmetic_v<T> || is_floating_v<T> || is_complex_v<T>>>
   Scalar(T value) {  // NOLINT: implicit, a number is a Scalar
     if constexpr (std::is_same_v<T, bool>) {
       kind_ = Kind::Bool;
@@ -70,10 +70,12 @@ class Scalar {
                   " without overflow");
       if constexpr (std::is_floating_point_v<T>) {
         return static_cast<T>(floating());
-      } else if constexpr (is_reduced_floating_v<T>) {
+      } else if constexpr (is_floating_v<T>) {
         const double value = floating();
+        constexpr T lowest = std::numeric_limits<T>::lowest();
         constexpr T highest = std::numeric_limits<T>::max();
-        TORCH_CHECK(!(std::fabs(value) > static_cast<double>(highest)) || std::isinf(value),
+        const bool is_beyond = value < static_cast<double>(lowest) || value > static_cast<double>(highest);
+        TORCH_CHECK(!is_beyond || (std::isinf(value) && std::numeric_limits<T>::has_infinity),
                     "value cannot be converted to type ", type_name<T>(), " without overflow");
         return static_cast<T>(static_cast<float>(value));
       } else {

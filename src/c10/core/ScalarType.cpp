@@ -18,6 +18,7 @@ constexpr TypeFacts facts_of(TypeKind kind, ScalarType type, const char* enumera
           limits::is_signed,
           is_reduced_floating_v<T>,
           is_barebones_type(type),
+          is_float8_type(type),
           static_cast<int8_t>(sizeof(T)),
           static_cast<int8_t>(limits::digits),
           static_cast<int16_t>(limits::max_exponent),
@@ -45,7 +46,7 @@ constexpr TypeFacts rows[] = {C10_FORALL_INTEGRAL_TYPES(C10_INTEGRAL) C10_FORALL
 #undef C10_INTEGRAL
 #undef C10_FACTS
 
-constexpr TypeFacts undefined = {ScalarType::Undefined, TypeKind::Undefined, false, false, false, 0, 0, 0, "Undefined",
+constexpr TypeFacts undefined = {ScalarType::Undefined, TypeKind::Undefined, false, false, false, false, 0, 0, 0, "Undefined",
                                  "undefined", "", "", "undefined", "undefined"};
 
 constexpr const TypeFacts& find(ScalarType type) {
@@ -59,7 +60,7 @@ constexpr const TypeFacts& find(ScalarType type) {
 constexpr ScalarType next_larger(TypeKind kind, int size) {
   const TypeFacts* best = nullptr;
   for (const TypeFacts& row : rows) {
-    if (row.kind != kind || !row.is_signed || row.is_reduced || row.is_barebones) continue;
+    if (row.kind != kind || !row.is_signed || row.is_reduced || row.is_barebones || row.is_float8) continue;
     if (best == nullptr) {
       best = &row;
     } else if (best->size <= size ? row.size > best->size : row.size > size && row.size < best->size) {
@@ -74,6 +75,7 @@ constexpr ScalarType join(ScalarType left, ScalarType right) {
   const TypeFacts& b = find(right);
   if (left == right || a.kind == TypeKind::Undefined) return right;
   if (b.kind == TypeKind::Undefined) return left;
+  if (a.is_float8 || b.is_float8) return ScalarType::Undefined;
   if (a.is_barebones || b.is_barebones) {
     if (a.kind == TypeKind::Floating) return left;
     return b.kind == TypeKind::Floating ? right : ScalarType::Undefined;
@@ -118,9 +120,9 @@ const TypeFacts& type_facts(ScalarType type) { return *facts_by_number[static_ca
 
 ScalarType promote_types(ScalarType left, ScalarType right) {
   const ScalarType result = lattice[static_cast<size_t>(left)][static_cast<size_t>(right)];
-  TORCH_CHECK(result != ScalarType::Undefined || left == ScalarType::Undefined,
-              "Promotion for uint16, uint32, uint64 types is not supported, attempted to promote ", left, " and ",
-              right);
+  TORCH_CHECK(result != ScalarType::Undefined || left == ScalarType::Undefined, "Promotion for ",
+              is_float8_type(left) || is_float8_type(right) ? "Float8 Types" : "uint16, uint32, uint64 types",
+              " is not supported, attempted to promote ", left, " and ", right);
   return result;
 }
 

@@ -3,6 +3,7 @@
 // sizes, promotion, storages, buffers, limits and the dispatch of kernels follow from it.
 
 #include <c10/util/Exception.h>
+#include <c10/util/Float8.h>
 #include <c10/util/Half.h>
 #include <c10/util/complex.h>
 
@@ -42,9 +43,17 @@ namespace c10 {
   row(uint16_t, UInt16, 27, "uint16", "", "H", "short unsigned int")          \
   row(uint32_t, UInt32, 28, "uint32", "", "I", "unsigned int")                \
   row(uint64_t, UInt64, 29, "uint64", "", "L", "long unsigned int")
+// Kept and converted, and promoted to nothing: as PyTorch has them.
+#define C10_FORALL_FLOAT8_TYPES(row)                                                         \
+  row(c10::Float8_e5m2, Float8_e5m2, 23, "float8_e5m2", "", "", "c10::Float8_e5m2")             \
+  row(c10::Float8_e4m3fn, Float8_e4m3fn, 24, "float8_e4m3fn", "", "", "c10::Float8_e4m3fn")       \
+  row(c10::Float8_e5m2fnuz, Float8_e5m2fnuz, 25, "float8_e5m2fnuz", "", "", "c10::Float8_e5m2fnuz") \
+  row(c10::Float8_e4m3fnuz, Float8_e4m3fnuz, 26, "float8_e4m3fnuz", "", "", "c10::Float8_e4m3fnuz") \
+  row(c10::Float8_e8m0fnu, Float8_e8m0fnu, 44, "float8_e8m0fnu", "", "", "c10::Float8_e8m0fnu")
 #define C10_FORALL_BOOL_TYPE(row) row(bool, Bool, 11, "bool", "", "?", "bool")
 
-#define C10_FORALL_FLOATING_TYPES(row) C10_FORALL_COMPUTING_FLOATING_TYPES(row) C10_FORALL_REDUCED_FLOATING_TYPES(row)
+#define C10_FORALL_FLOATING_TYPES(row) \
+  C10_FORALL_COMPUTING_FLOATING_TYPES(row) C10_FORALL_REDUCED_FLOATING_TYPES(row) C10_FORALL_FLOAT8_TYPES(row)
 #define C10_FORALL_SCALAR_TYPES(row) \
   C10_FORALL_INTEGRAL_TYPES(row) C10_FORALL_FLOATING_TYPES(row) C10_FORALL_BOOL_TYPE(row) \
   C10_FORALL_COMPLEX_TYPES(row) C10_FORALL_BAREBONES_TYPES(row)
@@ -53,7 +62,7 @@ enum class ScalarType : int8_t {
 #define C10_ENUMERATOR(cpp_type, name, number, ...) name = number,
   C10_FORALL_SCALAR_TYPES(C10_ENUMERATOR)
 #undef C10_ENUMERATOR
-  Undefined = 30,
+  Undefined = 45,
 };
 // One more than the largest number, for arrays that a type indexes.
 constexpr int kScalarTypes = static_cast<int>(ScalarType::Undefined) + 1;
@@ -80,11 +89,15 @@ struct CppTypeToScalarType;
 C10_FORALL_SCALAR_TYPES(C10_DEFINE_TYPE_MAP)
 #undef C10_DEFINE_TYPE_MAP
 
-// Half and BFloat16 among C++ types, and every floating one.
+// Half and BFloat16 among C++ types, those of 8 bits, and every floating one.
 template <typename T>
 inline constexpr bool is_reduced_floating_v = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
+#define C10_OR_IS(cpp_type, ...) || std::is_same_v<T, cpp_type>
 template <typename T>
-inline constexpr bool is_floating_v = std::is_floating_point_v<T> || is_reduced_floating_v<T>;
+inline constexpr bool is_float8_v = false C10_FORALL_FLOAT8_TYPES(C10_OR_IS);
+#undef C10_OR_IS
+template <typename T>
+inline constexpr bool is_floating_v = std::is_floating_point_v<T> || is_reduced_floating_v<T> || is_float8_v<T>;
 
 // In the order of promotion.
 enum class TypeKind : int8_t { Bool, Integral, Floating, Complex, Undefined };
@@ -96,6 +109,7 @@ struct TypeFacts {
   bool is_signed;
   bool is_reduced;
   bool is_barebones;
+  bool is_float8;
   int8_t size;           // bytes
   int8_t digits;  // numeric_limits<T>: bits of the fraction and the one before it; of an integer, without the sign
   int16_t max_exponent;  // floating types are below 2 to this
@@ -132,6 +146,7 @@ inline size_t element_size(ScalarType type) {
 #define C10_OR_IS(cpp_type, name, ...) || type == ScalarType::name
 constexpr bool is_floating_type(ScalarType type) { return false C10_FORALL_FLOATING_TYPES(C10_OR_IS); }
 constexpr bool is_reduced_floating_type(ScalarType type) { return false C10_FORALL_REDUCED_FLOATING_TYPES(C10_OR_IS); }
+constexpr bool is_float8_type(ScalarType type) { return false C10_FORALL_FLOAT8_TYPES(C10_OR_IS); }
 constexpr bool is_complex_type(ScalarType type) { return false C10_FORALL_COMPLEX_TYPES(C10_OR_IS); }
 constexpr bool is_barebones_type(ScalarType type) { return false C10_FORALL_BAREBONES_TYPES(C10_OR_IS); }
 constexpr bool is_integral_type(ScalarType type, bool include_bool) {
@@ -165,7 +180,8 @@ inline const char* to_string(ScalarType type) { return type_facts(type).enumerat
 inline const char* dtype_name(ScalarType type) { return type_facts(type).name; }
 // The smallest type that both convert to; PyTorch's lattice: by kind first, then by size, and where neither of two
 // holds the other (uint8 and int8, float16 and bfloat16) the next larger one. Undefined gives way to everything. Throws
-// Error for uint16, uint32 and uint64 with anything but themselves and floating types.
+// Error for uint16, uint32 and uint64 with anything but themselves and floating types, and for types of float8 with
+// anything but themselves.
 C10_API ScalarType promote_types(ScalarType left, ScalarType right);
 // Whether a result of type `from` may be written into a tensor of type `to` (no float into int,
 // nothing into bool but bool).

@@ -42,18 +42,13 @@ PyObject* dtype_type_name(PyObject* self, void*) { return new_string(facts_of(se
 PyObject* dtype_digits(PyObject* self, void*) { return PyLong_FromLong(facts_of(self).digits); }
 PyObject* dtype_max_exponent(PyObject* self, void*) { return PyLong_FromLong(facts_of(self).max_exponent); }
 
-// Floating types of 8 bits, integers of fewer, and quantized types, by the names that programs compare with.
+// Integers of fewer bits than 8, pairs of floating numbers of 4, and quantized types, by the names that programs compare with.
 constexpr c10::TypeFacts only_named(const char* enumerator, const char* name, c10::TypeKind kind, int8_t size,
                                     bool is_signed = true) {
-  return {kOnlyNamed, kind, is_signed, true, true, size, 0, 0, enumerator, name, "", "", "", ""};
+  return {kOnlyNamed, kind, is_signed, true, true, false, size, 0, 0, enumerator, name, "", "", "", ""};
 }
 constexpr c10::TypeFacts kOnlyNamedTypes[] = {
     only_named("ComplexHalf", "complex32", c10::TypeKind::Complex, 4),
-    only_named("Float8_e5m2", "float8_e5m2", c10::TypeKind::Floating, 1),
-    only_named("Float8_e4m3fn", "float8_e4m3fn", c10::TypeKind::Floating, 1),
-    only_named("Float8_e5m2fnuz", "float8_e5m2fnuz", c10::TypeKind::Floating, 1),
-    only_named("Float8_e4m3fnuz", "float8_e4m3fnuz", c10::TypeKind::Floating, 1),
-    only_named("Float8_e8m0fnu", "float8_e8m0fnu", c10::TypeKind::Floating, 1),
     only_named("Float4_e2m1fn_x2", "float4_e2m1fn_x2", c10::TypeKind::Floating, 1),
     only_named("QInt8", "qint8", c10::TypeKind::Integral, 1),
     only_named("QUInt8", "quint8", c10::TypeKind::Integral, 1),

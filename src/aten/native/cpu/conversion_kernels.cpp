@@ -36,7 +36,7 @@ TORCH_SIMD inline To convert(From value) {
       if (wide >= 0) return static_cast<To>(wide);
     }
     return static_cast<To>(static_cast<int64_t>(wide));
-  } else if constexpr (c10::is_reduced_floating_v<To>) {
+  } else if constexpr (c10::is_reduced_floating_v<To> || c10::is_float8_v<To>) {
     return static_cast<To>(static_cast<float>(value));
   } else {
     return static_cast<To>(value);

@@ -353,7 +353,7 @@ void index_put_kernel(const Tensor& self, TensorList indices, const Tensor& valu
         put_elements<Word>(self, indices[0], values, /*may_meet=*/false, [](Word& to, Word from) { to = from; });
       });
     }
-    return dispatch_stored_types(self.dtype(), "index_put_", [&](auto type) {
+    return dispatch_added_types(self.dtype(), "index_put_", [&](auto type) {
       using scalar_t = typename decltype(type)::type;
       put_elements<scalar_t>(self, indices[0], values, /*may_meet=*/true,
                              [](scalar_t& to, scalar_t from) { to = static_cast<scalar_t>(to + from); });
@@ -370,7 +370,7 @@ void index_put_kernel(const Tensor& self, TensorList indices, const Tensor& valu
     });
     return;
   }
-  dispatch_stored_types(self.dtype(), "index_put_", [&](auto type) {
+  dispatch_added_types(self.dtype(), "index_put_", [&](auto type) {
     using scalar_t = typename decltype(type)::type;
     scalar_t* target = self.data_ptr<scalar_t>();
     const scalar_t* source = values.data_ptr<scalar_t>();

@@ -242,7 +242,7 @@ void scatter_kernel(const Tensor& self, int64_t dim, const Tensor& index, const 
 
 void scatter_add_kernel(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& given) {
   const Tensor src = with_near_columns(given, index);
-  dispatch_stored_types(self.dtype(), "scatter_add", [&](auto type) {
+  dispatch_added_types(self.dtype(), "scatter_add", [&](auto type) {
     for_each_index(Plan(self, src, index, dim), origin_of(self, src, index), /*only_reads=*/false,
                    &run_indices<typename decltype(type)::type, Add>);
   });

@@ -105,7 +105,7 @@ void im2col_kernel(const Tensor& columns, const Tensor& image, IntArrayRef kerne
 void col2im_kernel(const Tensor& image, const Tensor& columns, IntArrayRef kernel, IntArrayRef dilation,
                    IntArrayRef padding, IntArrayRef stride, IntArrayRef counts) {
   const Geometry g = geometry_of(image, kernel, dilation, padding, stride, counts);
-  dispatch_stored_types(image.dtype(), "col2im",
+  dispatch_added_types(image.dtype(), "col2im",
                         [&](auto tag) { scatter_windows<typename decltype(tag)::type>(image, columns, g); });
 }
 

@@ -319,7 +319,7 @@ void index_put_kernel(const Tensor& self, TensorList indices, const Tensor& valu
     const IndexedPlaces wide = with_wide_words(places, self, packed);
     return dispatch_word(wide.word, [&](auto word) { write_places<decltype(word)>(self, packed, wide); });
   }
-  dispatch_stored_types(self.dtype(), "index_put_", [&](auto tag) {
+  dispatch_added_types(self.dtype(), "index_put_", [&](auto tag) {
     add_to_places<typename decltype(tag)::type>(self, packed, places);
   });
 }
@@ -337,7 +337,7 @@ void scatter_kernel(const Tensor& self, int64_t dim, const Tensor& index, const 
 }
 
 void scatter_add_kernel(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
-  dispatch_stored_types(self.dtype(), "scatter_add_", [&](auto tag) {
+  dispatch_added_types(self.dtype(), "scatter_add_", [&](auto tag) {
     using T = typename decltype(tag)::type;
     for_each_pair<T>(src, self, index, dim, ScatterAdd<T>());
   });

@@ -13,9 +13,9 @@ namespace {
 template <typename T>
 constexpr bool is_complex = std::is_same_v<T, c10::complex<float>> || std::is_same_v<T, c10::complex<double>>;
 
-// What 16-bit types are computed in; each result is rounded once.
+// What types of 16 and 8 bits are computed in; each result is rounded once.
 template <typename T>
-using Computed = std::conditional_t<c10::is_reduced_floating_v<T>, float, T>;
+using Computed = std::conditional_t<c10::is_reduced_floating_v<T> || c10::is_float8_v<T>, float, T>;
 
 struct Sum {
   static constexpr const char* name = "sum";
