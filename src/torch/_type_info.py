@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-# Types that no tensor is of here: eps, max and the smallest normal number.
+# Types whose bits are not used as IEEE 754 has them: eps, max and the smallest normal number.
 _NAMED = {
     "float8_e4m3fn": (0.125, 448.0, 2.0**-6),
     "float8_e4m3fnuz": (0.125, 240.0, 2.0**-7),
@@ -30,7 +30,8 @@ class finfo:
         if (named := _NAMED.get(_name(dtype))) is not None:
             self.dtype, self.bits, self.resolution = _name(dtype), 8, 1.0
             self.eps, self.max, self.smallest_normal = named
-            self.min, self.tiny = -self.max, self.smallest_normal
+            self.min = -self.max if dtype.is_signed else self.smallest_normal
+            self.tiny = self.smallest_normal
             return
         dtype = dtype.to_real()
         if not dtype.is_floating_point:

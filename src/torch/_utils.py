@@ -72,7 +72,7 @@ def _rebuild_tensor_v3(
     dtype: torch.dtype,
     metadata: object = None,
 ) -> Tensor:
-    """As v2, of a dtype that has no storage class in PyTorch: uint16, uint32, uint64."""
+    """As v2, of a dtype that has no storage class in PyTorch: uint16, uint32, uint64, those of float8."""
     from torch.storage import TypedStorage
 
     typed = TypedStorage(wrap_storage=storage, dtype=dtype)
@@ -189,7 +189,8 @@ def reduce_tensor(tensor: Tensor) -> tuple[Any, ...]:
         return _rebuild_from_type_v2, (_rebuild_wrapper_subclass, type(tensor), form, dict(tensor.__dict__) or None)
     if tensor.layout is not torch.strided:
         return _rebuild_sparse_tensor, (tensor.layout, _sparse_parts(tensor))
-    by_bytes = tensor.dtype in (torch.uint16, torch.uint32, torch.uint64)
+    is_float8 = tensor.dtype.is_floating_point and tensor.dtype.itemsize == 1
+    by_bytes = is_float8 or tensor.dtype in (torch.uint16, torch.uint32, torch.uint64)
     rebuild: Any
     arguments: tuple[Any, ...]
     if tensor.is_meta:

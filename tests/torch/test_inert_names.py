@@ -195,11 +195,11 @@ def test_what_is_not_exported_says_so() -> None:
 
 
 def test_types_that_tensors_cannot_be_of() -> None:
-    assert str(torch.float8_e4m3fn) == "torch.float8_e4m3fn"
-    assert torch.float8_e4m3fn.itemsize == 1
-    assert torch.float8_e4m3fn.is_floating_point
-    with pytest.raises(NotImplementedError, match=r"there are no tensors of torch.float8_e4m3fn here"):
-        torch.zeros(2, dtype=torch.float8_e4m3fn)
+    assert str(torch.float4_e2m1fn_x2) == "torch.float4_e2m1fn_x2"
+    assert torch.float4_e2m1fn_x2.itemsize == 1
+    assert torch.float4_e2m1fn_x2.is_floating_point
+    with pytest.raises(NotImplementedError, match=r"there are no tensors of torch.float4_e2m1fn_x2 here"):
+        torch.zeros(2, dtype=torch.float4_e2m1fn_x2)
     assert torch.ones(1).layout is torch.strided
     with pytest.raises(NotImplementedError, match=r"there are no tensors of layout torch.sparse_bsr here"):
         torch.zeros(2, layout=torch.sparse_bsr)

@@ -8,9 +8,20 @@
 
 namespace at::native {
 
-#define AT_DEFINE_COMPARISON(name)                                       \
-  void name(const Tensor& self, const Tensor& other, Tensor& out) {      \
-    TensorIterator::comparison_op(out, self, other).run(name##_kernels); \
+namespace {
+
+// Types of float8 are compared in float, which holds all their numbers.
+bool are_float8(const Tensor& self, const Tensor& other) {
+  return c10::is_float8_type(self.dtype()) && (other.dtype() == self.dtype() || other.is_wrapped_number());
+}
+Tensor as_float(const Tensor& tensor, ScalarType dtype) { return detail::to_dtype(detail::to_dtype(tensor, dtype), kFloat); }
+
+}  // namespace
+
+#define AT_DEFINE_COMPARISON(name)                                                                             \
+  void name(const Tensor& self, const Tensor& other, Tensor& out) {                                            \
+    if (are_float8(self, other)) return name(as_float(self, self.dtype()), as_float(other, self.dtype()), out); \
+    TensorIterator::comparison_op(out, self, other).run(name##_kernels);                                       \
   }
 AT_DEFINE_COMPARISON(eq)
 AT_DEFINE_COMPARISON(ne)

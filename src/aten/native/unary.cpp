@@ -100,6 +100,13 @@ void neg(const Tensor& self, Tensor& out) {
 void abs(const Tensor& self, Tensor& out) {
   if (self.dtype() == kBool) detail::throw_dtype_not_implemented("abs", kBool);
   if (change_signs_of_halves(self, out, /*drops=*/true)) return;
+  if (c10::is_float8_type(self.dtype())) {
+    Tensor wide;
+    native::abs(detail::to_dtype(self, kFloat), wide);
+    if (out.defined()) out.copy_(wide);
+    else out = detail::to_dtype(wide, self.dtype());
+    return;
+  }
   if (!self.is_complex()) return TensorIterator::unary_op(out, self).run(abs_kernels);
   TORCH_CHECK(!out.is_same(self), "In-place abs is not supported for complex tensors.");
   if (!out.defined()) return native::hypot(at::real(self), at::imag(self), out);  // which has vectors

@@ -135,7 +135,8 @@ bool can_cast(ScalarType from, ScalarType to) {
 ScalarType get_default_dtype() { return default_dtype.load(std::memory_order_relaxed); }
 
 void set_default_dtype(ScalarType type) {
-  TORCH_CHECK_TYPE(is_floating_type(type), "only floating-point types are supported as the default type");
+  TORCH_CHECK_TYPE(is_floating_type(type) && !is_float8_type(type),
+                   "only floating-point types of 16 bits and more are supported as the default type");
   default_dtype.store(type, std::memory_order_relaxed);
 }
 

@@ -97,12 +97,12 @@ class SwizzleType(IntEnum):
 
 
 def scaled_mm(mat_a: Tensor, mat_b: Tensor, *scales: Any, **options: Any) -> NoReturn:
-    """Raises NotImplementedError: no tensors of 8 or 4 bits with factors are here, which this multiplies."""
-    raise NotImplementedError("scaled_mm: tensors of float8 and float4 types cannot be made here; use torch.mm")
+    """Raises NotImplementedError: tensors of 8 bits are kept and converted here, not multiplied with factors."""
+    raise NotImplementedError("scaled_mm: tensors of float8 are not multiplied here; convert them and use torch.mm")
 
 
 def scaled_grouped_mm(mat_a: Tensor, mat_b: Tensor, *scales: Any, **options: Any) -> NoReturn:
     """The same for groups; `grouped_mm` multiplies groups of the other floating types."""
     raise NotImplementedError(
-        "scaled_grouped_mm: tensors of float8 and float4 types cannot be made here; use grouped_mm"
+        "scaled_grouped_mm: tensors of float8 are not multiplied here; convert them and use grouped_mm"
     )
