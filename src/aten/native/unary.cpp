@@ -2,6 +2,7 @@
 
 #include <aten/ATen.h>
 #include <aten/Dispatch.h>
+#include <aten/EmptyTensor.h>
 #include <aten/Kernels.h>
 #include <aten/NativeFunctions.h>
 #include <aten/TensorIterator.h>
