@@ -53,8 +53,8 @@ AT_DEFINE_DISPATCH(dispatch_floating_and_complex_types, AT_FLOATING_CASES AT_COM
 AT_DEFINE_DISPATCH(dispatch_numeric_and_complex_types, AT_FLOATING_CASES AT_COMPLEX_CASES AT_INTEGRAL_CASES)
 // For kernels that widen and round elements themselves.
 AT_DEFINE_DISPATCH(dispatch_stored_floating_types, AT_FLOATING_CASES AT_REDUCED_CASES)
-// For kernels that move, convert, compare or add elements: real ones of the types above and the reduced ones, every type
-// that has an order, every type with sums, and every type that a tensor can hold.
+// For kernels that move, convert, compare or add elements: real ones of the types above and the reduced ones, every
+// type that has an order, every type with sums, and every type that a tensor can hold.
 AT_DEFINE_DISPATCH(dispatch_real_types, AT_FLOATING_CASES AT_REDUCED_CASES AT_INTEGRAL_CASES AT_BOOL_CASE)
 AT_DEFINE_DISPATCH(dispatch_ordered_types,
                    AT_FLOATING_CASES AT_REDUCED_CASES AT_INTEGRAL_CASES AT_BOOL_CASE AT_BAREBONES_CASES)

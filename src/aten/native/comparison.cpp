@@ -14,7 +14,9 @@ namespace {
 bool are_float8(const Tensor& self, const Tensor& other) {
   return c10::is_float8_type(self.dtype()) && (other.dtype() == self.dtype() || other.is_wrapped_number());
 }
-Tensor as_float(const Tensor& tensor, ScalarType dtype) { return detail::to_dtype(detail::to_dtype(tensor, dtype), kFloat); }
+Tensor as_float(const Tensor& tensor, ScalarType dtype) {
+  return detail::to_dtype(detail::to_dtype(tensor, dtype), kFloat);
+}
 
 }  // namespace
 

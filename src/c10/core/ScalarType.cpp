@@ -46,8 +46,8 @@ constexpr TypeFacts rows[] = {C10_FORALL_INTEGRAL_TYPES(C10_INTEGRAL) C10_FORALL
 #undef C10_INTEGRAL
 #undef C10_FACTS
 
-constexpr TypeFacts undefined = {ScalarType::Undefined, TypeKind::Undefined, false, false, false, false, 0, 0, 0, "Undefined",
-                                 "undefined", "", "", "undefined", "undefined"};
+constexpr TypeFacts undefined = {ScalarType::Undefined, TypeKind::Undefined, false, false, false, false, 0, 0, 0,
+                                 "Undefined", "undefined", "", "", "undefined", "undefined"};
 
 constexpr const TypeFacts& find(ScalarType type) {
   for (const TypeFacts& row : rows) {

@@ -15,6 +15,7 @@ struct Float8Format {
   static constexpr int kDropped = 23 - kFraction;              // bits of a float's fraction
   static constexpr int kLeastExponent = 1 - kBias;             // of a normal number
   static constexpr uint32_t kLeastNormal = static_cast<uint32_t>(kLeastExponent + 127) << 23;  // as a float's bits
+  static constexpr uint32_t kLeastSubnormal = static_cast<uint32_t>(kLeastExponent - kFraction + 127) << 23;
   // Between floats of this size lies what lies between subnormal numbers: a sum with it rounds.
   static constexpr uint32_t kSubnormalStep = static_cast<uint32_t>(kLeastExponent + kDropped + 127) << 23;
 
@@ -29,7 +30,9 @@ struct Float8Format {
     const uint32_t code = finite < kOverflow ? finite : kOverflow;
     const uint32_t sign = bits >> 24 & 0x80u;
     if constexpr (kHasNegativeZero) {
-      return static_cast<uint8_t>(sign | (magnitude > 0x7f800000u ? 0x7fu : code));
+      // NaN is `kOverflow` so far; a sum, because compilers turn one more choice into branches.
+      const uint32_t is_nan = magnitude > 0x7f800000u;
+      return static_cast<uint8_t>(sign | (code + is_nan * (0x7fu - kOverflow)));
     } else {
       return static_cast<uint8_t>(magnitude > 0x7f800000u || code == 0x80 ? 0x80u : code == 0 ? 0u : sign | code);
     }
@@ -38,7 +41,7 @@ struct Float8Format {
   // All bits but the sign; what they are of an infinity or NaN is the caller's to know.
   C10_HOST_DEVICE static float magnitude_of(uint8_t bits) {
     const uint32_t magnitude = bits & 0x7fu;
-    const float subnormal = static_cast<float>(magnitude) * float_of_bits(kLeastNormal - (static_cast<uint32_t>(kFraction) << 23));
+    const float subnormal = static_cast<float>(magnitude) * float_of_bits(kLeastSubnormal);
     const uint32_t normal = (magnitude << kDropped) + (static_cast<uint32_t>(127 - kBias) << 23);
     return magnitude >> kFraction == 0 ? subnormal : float_of_bits(normal);
   }
@@ -62,7 +65,8 @@ struct Float8_e5m2 {
   C10_FLOAT8_MEMBERS(Float8_e5m2)
   C10_HOST_DEVICE operator float() const {  // NOLINT: implicit, as other numbers are
     const uint32_t special = static_cast<uint32_t>(bits & 0x7fu) << 21 | 0x7f800000u;
-    return Format::to_float(bits, (bits & 0x7fu) >= 0x7cu ? detail::float_of_bits(special) : Format::magnitude_of(bits));
+    const bool is_special = (bits & 0x7fu) >= 0x7cu;
+    return Format::to_float(bits, is_special ? detail::float_of_bits(special) : Format::magnitude_of(bits));
   }
 };
 
@@ -71,7 +75,8 @@ struct Float8_e4m3fn {
   using Format = detail::Float8Format<3, 7, 0x7e, true>;
   C10_FLOAT8_MEMBERS(Float8_e4m3fn)
   C10_HOST_DEVICE operator float() const {  // NOLINT
-    return Format::to_float(bits, (bits & 0x7fu) == 0x7fu ? detail::float_of_bits(0x7fc00000u) : Format::magnitude_of(bits));
+    const bool is_nan = (bits & 0x7fu) == 0x7fu;
+    return Format::to_float(bits, is_nan ? detail::float_of_bits(0x7fc00000u) : Format::magnitude_of(bits));
   }
 };
 

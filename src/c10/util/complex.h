@@ -47,14 +47,15 @@ struct alignas(2 * sizeof(T)) complex {
   friend constexpr C10_HOST_DEVICE complex operator*(const complex& a, const complex& b) {
     return {a.real_ * b.real_ - a.imag_ * b.imag_, a.real_ * b.imag_ + a.imag_ * b.real_};
   }
-  // Scaled by the divisor's larger part, so that its square neither overflows nor vanishes.
+  // Scaled by the divisor's larger part, so that its square neither overflows nor vanishes. A number over an infinite
+  // one is 0.
   friend constexpr C10_HOST_DEVICE complex operator/(const complex& a, const complex& b) {
     const T real = b.real_ < 0 ? -b.real_ : b.real_;
     const T imag = b.imag_ < 0 ? -b.imag_ : b.imag_;
     const T scale = real > imag ? real : imag;
     if (scale == T(0)) return {a.real_ / scale, a.imag_ / scale};
-    const T c = b.real_ / scale;
-    const T d = b.imag_ / scale;
+    const T c = real > imag ? (b.real_ < 0 ? T(-1) : T(1)) : b.real_ / scale;  // of an infinite part, too
+    const T d = imag > real ? (b.imag_ < 0 ? T(-1) : T(1)) : b.imag_ / scale;
     const T size = (c * c + d * d) * scale;
     return {(a.real_ * c + a.imag_ * d) / size, (a.imag_ * c - a.real_ * d) / size};
   }

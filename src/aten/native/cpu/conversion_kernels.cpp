@@ -211,8 +211,18 @@ ConversionStep FindStep(c10::ScalarType to, c10::ScalarType from) {
     case c10::ScalarType::ComplexFloat:
       if (from == kFloat) return &convert_elements<c10::complex<float>, float>;
       break;
+#define TORCH_STEP(cpp_type, name, ...) \
+    case c10::ScalarType::name:         \
+      if (from == kFloat) return &convert_elements<cpp_type, float>; \
+      break;
+    C10_FORALL_FLOAT8_TYPES(TORCH_STEP)
+#undef TORCH_STEP
     default: break;
   }
+#define TORCH_STEP(cpp_type, name, ...) \
+  if (to == kFloat && from == c10::ScalarType::name) return &convert_elements<float, cpp_type>;
+  C10_FORALL_FLOAT8_TYPES(TORCH_STEP)
+#undef TORCH_STEP
   if (to == kFloat && from == c10::ScalarType::Half) return widen_halves;
   if (to == kFloat && from == c10::ScalarType::BFloat16) return widen_bfloat16;
   if (to == kFloat && from == c10::ScalarType::ComplexFloat) return &convert_elements<float, c10::complex<float>>;
@@ -239,7 +249,7 @@ ConversionStep FindWriter(c10::ScalarType to, c10::ScalarType wide) {
     using To = typename decltype(type)::type;
     if constexpr (c10::is_complex_v<To>) {
       if (wide == c10::ScalarType::ComplexDouble) return &convert_elements<To, c10::complex<double>>;
-    } else {
+    } else if constexpr (!c10::is_float8_v<To>) {
       if (wide == kLong) return &convert_elements<To, int64_t>;
     }
     return &convert_elements<To, double>;
@@ -270,7 +280,7 @@ namespace {
 
 c10::ScalarType wide_type(c10::ScalarType to, c10::ScalarType from) {
   if (c10::is_complex_type(from)) return c10::is_complex_type(to) ? c10::ScalarType::ComplexDouble : kDouble;
-  if (c10::is_complex_type(to)) return kDouble;
+  if (c10::is_complex_type(to) || c10::is_float8_type(to)) return kDouble;
   const bool unsigned_to_floating = from == c10::ScalarType::UInt64 && c10::is_floating_type(to);  // not by its bits
   return c10::is_integral_type(from, /*include_bool=*/true) && !unsigned_to_floating ? kLong : kDouble;
 }
@@ -297,10 +307,10 @@ void Conversion::choose_steps(c10::ScalarType to, c10::ScalarType from) {
     first_ = HWY_DYNAMIC_DISPATCH(FindReader)(kBool, from);
     return;
   }
-  // Halves are kept as floats are computed with, and complex64 is made of them: by way of those, if both steps have
-  // loops.
+  // Types of 16 and 8 bits are kept as floats are computed with, and complex64 is made of them: by way of those, if
+  // both steps have loops.
   const auto is_made_of_floats = [](c10::ScalarType type) {
-    return c10::is_reduced_floating_type(type) || type == c10::ScalarType::ComplexFloat;
+    return c10::is_reduced_floating_type(type) || c10::is_float8_type(type) || type == c10::ScalarType::ComplexFloat;
   };
   const bool keeps_parts = c10::is_complex_type(from) && c10::is_complex_type(to);
   if ((is_made_of_floats(from) || is_made_of_floats(to)) && !keeps_parts) {

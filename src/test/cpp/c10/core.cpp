@@ -37,7 +37,8 @@ TEST(dtypes_promote_as_a_lattice) {
     CHECK_EQ(c10::element_size(a.type), static_cast<size_t>(a.size));
     for (const c10::TypeFacts& b : c10::all_scalar_types()) {
       const bool floating = c10::is_floating_type(a.type) || c10::is_floating_type(b.type);
-      if ((a.is_barebones || b.is_barebones) && a.type != b.type && !floating) {
+      const bool has_float8 = a.is_float8 || b.is_float8;
+      if ((has_float8 || ((a.is_barebones || b.is_barebones) && !floating)) && a.type != b.type) {
         CHECK_THROWS(c10::Error, c10::promote_types(a.type, b.type), "is not supported, attempted to promote");
         continue;
       }
@@ -49,6 +50,8 @@ TEST(dtypes_promote_as_a_lattice) {
   CHECK(c10::can_cast(c10::kLong, c10::kByte));
   CHECK(!c10::can_cast(c10::kFloat, c10::kLong));
   CHECK(!c10::can_cast(c10::kLong, c10::kBool));
+  CHECK(c10::can_cast(c10::kFloat, ScalarType::Float8_e4m3fn));
+  CHECK(!c10::can_cast(ScalarType::Float8_e4m3fn, c10::kLong));
   CHECK(c10::can_cast(c10::kDouble, c10::kComplexFloat));
   CHECK(!c10::can_cast(c10::kComplexFloat, c10::kDouble));
 }
