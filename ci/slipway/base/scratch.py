@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import array
 import fcntl
 import os
 import shutil
@@ -19,6 +20,9 @@ SUFFIX = ".scratch"
 
 YOUNG_SECONDS = 60.0
 """How long a folder without an owner may be one that is just being made."""
+
+_GET_FLAGS, _SET_FLAGS, _TOP_OF_TREES = 0x80086601, 0x40086602, 0x00020000
+"""Linux's FS_IOC_GETFLAGS, FS_IOC_SETFLAGS and FS_TOPDIR_FL."""
 
 
 @contextmanager
@@ -59,3 +63,22 @@ def remove_orphans(parent: Path, *, young: float = YOUNG_SECONDS) -> None:
                 shutil.rmtree(folder, ignore_errors=True)
             finally:
                 os.close(handle)
+
+
+def spread_folders(folder: Path) -> None:
+    """Ask the file system to put each folder made in `folder` somewhere of its own on the disk: ``+T`` of chattr(1).
+
+    ext4 without a journal does not reuse what was deleted minutes ago, and looks through all of it for each new file
+    nearby: where trees of files come and go, a file takes 700 microseconds in place of 15. Other file systems do not
+    know the attribute, and need none.
+    """
+    flags = array.array("i", [0])
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        with suppress(OSError):
+            fcntl.ioctl(descriptor, _GET_FLAGS, flags)
+            if not flags[0] & _TOP_OF_TREES:
+                flags[0] |= _TOP_OF_TREES
+                fcntl.ioctl(descriptor, _SET_FLAGS, flags)
+    finally:
+        os.close(descriptor)

@@ -32,6 +32,7 @@ from slipway.base.cache_room import mark_used
 from slipway.base.errors import ChannelError, IntegrityError, NetworkError
 from slipway.base.files import disk_errors, hash_file, identify_file, write_file
 from slipway.base.locks import hold_lock
+from slipway.base.scratch import spread_folders
 from slipway.base.user_folders import cache_folder
 from slipway.channel import limited_access, rattler
 from slipway.channel.archive import Kind, Member
@@ -245,7 +246,7 @@ class _Store:
         source = self.root / self._other / sha256 / "files"
         if not source.is_dir():
             return False
-        folder.parent.mkdir(parents=True, exist_ok=True)
+        self._make_place(folder.parent)
         with tempfile.TemporaryDirectory(dir=folder.parent, ignore_cleanup_errors=True) as scratch:
             copied = Path(scratch) / "files"
             with suppress(shutil.Error):
@@ -255,6 +256,13 @@ class _Store:
                     copied.rename(folder)
                     return True
         return False
+
+    def _make_place(self, folder: Path) -> None:
+        """Make the folder of one package on the shelf."""
+        if not folder.exists():
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            spread_folders(folder.parent)
+            folder.mkdir(exist_ok=True)
 
     def _memory(self, sha256: str) -> Path:
         return self.root / "judged" / f"{sha256}.json"
@@ -300,7 +308,7 @@ class _Store:
 
         Returns what was found, and the seal of its files.
         """
-        folder.parent.mkdir(parents=True, exist_ok=True)
+        self._make_place(folder.parent)
         with tempfile.TemporaryDirectory(dir=folder.parent, ignore_cleanup_errors=True) as scratch:
             writer = _Writer(Path(scratch) / "files")
             judged = judge_package(archive, writer.write)

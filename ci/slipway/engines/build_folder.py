@@ -10,6 +10,7 @@ import contextlib
 import math
 import os
 import re
+import secrets
 import shutil
 import stat
 import tempfile
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING
 from slipway.base.errors import DiskFullError, HostError
 from slipway.base.files import is_disk_full
 from slipway.base.locks import hold_lock
+from slipway.base.scratch import spread_folders
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -99,7 +101,10 @@ def build_place(
         folder = root / name
         if folder.exists():
             shutil.rmtree(folder)
-        folder.mkdir()
+        spread_folders(root)
+        fresh = root / f".{name}.{secrets.token_hex(4)}"  # its name decides where on the disk it lies
+        fresh.mkdir()
+        fresh.rename(folder)
         yield folder
         if not keep and folder.exists():
             shutil.rmtree(folder)

@@ -1,5 +1,8 @@
 """Folders for a while: gone after the block, and gone soon where a process was killed."""
 
+import array
+import contextlib
+import fcntl
 import os
 import signal
 import subprocess
@@ -8,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from slipway.base.scratch import remove_orphans, scratch_folder
+from slipway.base.scratch import remove_orphans, scratch_folder, spread_folders
 
 HOLD = """
 import sys
@@ -65,3 +68,16 @@ def test_a_link_of_that_name_is_left_alone(tmp_path: Path) -> None:
     remove_orphans(tmp_path, young=-1)
     assert link.is_symlink()
     assert (target / "file").is_dir()
+
+
+def test_folders_are_spread_where_the_file_system_can(tmp_path: Path) -> None:
+    spread_folders(tmp_path)
+    spread_folders(tmp_path)
+    asked = subprocess.run(["stat", "-f", "-c", "%T", tmp_path], text=True, capture_output=True, check=True)
+    flags = array.array("i", [0])
+    descriptor = os.open(tmp_path, os.O_RDONLY)
+    with contextlib.suppress(OSError):  # tmpfs and others have none
+        fcntl.ioctl(descriptor, 0x80086601, flags)
+    os.close(descriptor)
+    assert bool(flags[0] & 0x20000) == (asked.stdout.strip() == "ext2/ext3")  # its name for ext4, too
+    (tmp_path / "folder").mkdir()
