@@ -43,7 +43,7 @@ endif()
 # What one library throws another catches: that takes one C++ runtime. Some compilers link a copy of it into each library.
 if(CMAKE_SYSTEM_NAME STREQUAL "Linux" AND NOT TORCH_CXX_RUNTIME)
   set(program "${CMAKE_BINARY_DIR}/CMakeFiles/cxx_runtime")
-  file(WRITE "${program}.cpp" "#include <stdexcept>\nint main() { throw std::runtime_error(\"\"); }\n")
+  file(WRITE "${program}.cpp" "#include <new>\nint main() { throw std::bad_alloc(); }\n")
   try_compile(is_linked "${CMAKE_BINARY_DIR}" "${program}.cpp" COPY_FILE "${program}")
   if(is_linked)
     file(STRINGS "${program}" names REGEX "lib(std)?c[+][+].*[.]so")

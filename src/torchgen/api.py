@@ -107,20 +107,18 @@ def default_value(argument: Argument) -> str | None:
 def cpp_arguments(schema: FunctionSchema, public: bool) -> tuple[CppArgument, ...]:
     """The parameters of a schema in its order, with the four arguments of a factory folded into `options`."""
     result = []
-    words = tuple(f"{argument.type} {argument.name}" for argument in schema.arguments)
     position = 0
-    while position < len(words):
+    while position < len(schema.arguments):
         end = position + len(_OPTIONS)
-        if words[position:end] == _OPTIONS:
-            head = schema.arguments[position:end]
+        head = schema.arguments[position:end]
+        if head[0].name == "dtype" and tuple(f"{one.type} {one.name}" for one in head) == _OPTIONS:
             dtype = default_value(head[0])
             default = "{}" if dtype == "::std::nullopt" else dtype
             result.append(CppArgument("const TensorOptions&", "options", default, head))
             position = end
         else:
-            argument = schema.arguments[position]
-            kind = argument_type(argument, public)
-            result.append(CppArgument(kind, argument.name, default_value(argument), (argument,)))
+            kind = argument_type(head[0], public)
+            result.append(CppArgument(kind, head[0].name, default_value(head[0]), head[:1]))
             position += 1
     return tuple(result)
 

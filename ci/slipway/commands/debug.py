@@ -70,6 +70,7 @@ def execute(arguments: argparse.Namespace, reporter: Reporter) -> int:
             raise UsageError(f"`{arguments.package}` has {len(outputs)} variants: {keys}", hint="name one by --variant")
         (output,) = outputs
         with request.workspace.lock():
+            run.session.publish()  # nothing of this run; what else it needs is published
             engine.prepare(output, context, reporter)
         found, log = find_stopped(arguments.package, os.environ), ()
         assert found is not None
