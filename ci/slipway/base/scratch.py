@@ -5,6 +5,7 @@ from __future__ import annotations
 import array
 import fcntl
 import os
+import secrets
 import shutil
 import tempfile
 import time
@@ -27,7 +28,7 @@ _GET_FLAGS, _SET_FLAGS, _TOP_OF_TREES = 0x80086601, 0x40086602, 0x00020000
 
 @contextmanager
 def scratch_folder(purpose: str, *, below: Path | None = None) -> Iterator[Path]:
-    """An empty folder ``slipway-PURPOSE-....scratch`` of this process, gone with all that is in it after the block.
+    """An empty folder in ``slipway-PURPOSE-....scratch``, gone with all that is in it after the block.
 
     What killed processes left there goes, too.
 
@@ -40,7 +41,10 @@ def scratch_folder(purpose: str, *, below: Path | None = None) -> Iterator[Path]
     handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
-        yield folder
+        spread_folders(folder)
+        inner = folder / secrets.token_hex(4)  # another name, another place on the disk
+        inner.mkdir()
+        yield inner
     finally:
         shutil.rmtree(folder, ignore_errors=True)
         os.close(handle)

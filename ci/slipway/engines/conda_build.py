@@ -61,6 +61,7 @@ class CondaBuildEngine:
                 where=str(log),
                 hint="the two engines disagree about this recipe: please report it with the recipe",
             )
+        context.on_built(package)
         return package
 
     def test(self, package: Path, output: RenderedOutput, context: BuildContext, reporter: Reporter) -> None:

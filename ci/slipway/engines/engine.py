@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 from slipway.base.journal import Journal
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from slipway.base.log import Reporter
@@ -31,6 +31,10 @@ class Isolation(StrEnum):
     OFF = "off"
 
 
+def _ignore(package: Path) -> None:
+    """Nobody asked."""
+
+
 @dataclass(frozen=True)
 class BuildContext:
     """What a build needs beside the output itself.
@@ -46,6 +50,7 @@ class BuildContext:
         test: whether the package's own tests run.
         isolation: whether scripts run in a sandbox.
         compile_all: compile every file, even where the compiler cache's store has it; for comparing builds.
+        on_built: called with the package as soon as it is there; its tests run after that, and do not need the file.
     """
 
     workspace: Workspace
@@ -58,6 +63,7 @@ class BuildContext:
     test: bool = True
     isolation: Isolation = Isolation.AUTO
     compile_all: bool = False
+    on_built: Callable[[Path], None] = _ignore
 
 
 class Engine(Protocol):

@@ -51,7 +51,7 @@ from slipway.source.patches import check_patch_links
 from slipway.source.tree import read_tree
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from slipway.base.log import Reporter
     from slipway.base.platform import Platform
@@ -91,13 +91,17 @@ class RattlerEngine:
             build_place(output.name, context.environ, waiting) as folder,
             self._isolator.sandbox(context.isolation, context.channels, context.environ, reporter) as sandbox,
         ):
-            build = _Build(output, context, reporter, folder, taken, sandbox)
-            package = build.run()
-            target = context.workspace.work / "built" / output.subdir / package.name
-            copy_file(package, target)
+            kept: list[Path] = []
+
+            def keep(package: Path) -> None:
+                kept.append(context.workspace.work / "built" / output.subdir / package.name)
+                copy_file(package, kept[0])
+                context.on_built(kept[0])
+
+            _Build(output, context, reporter, folder, taken, sandbox).run(keep)
             with context.journal.stage(Stage(StageKey.CLEAR, output.key)):
                 shutil.rmtree(folder)
-            return target
+            return kept[0]
 
     def test(self, package: Path, output: RenderedOutput, context: BuildContext, reporter: Reporter) -> None:
         """See `slipway.engines.engine.Engine.test`."""
@@ -119,7 +123,7 @@ class RattlerEngine:
             build_place(output.name, context.environ, keep=True) as folder,
             self._isolator.sandbox(context.isolation, context.channels, context.environ, reporter) as sandbox,
         ):
-            _Build(output, context, reporter, folder, taken, sandbox).run(prepare_only=True)
+            _Build(output, context, reporter, folder, taken, sandbox).prepare()
 
     def run_in(
         self, prepared: PreparedBuild, output: RenderedOutput, context: BuildContext, words: Sequence[str],
@@ -148,7 +152,7 @@ class RattlerEngine:
         if built is None:
             digest = context.staging or secrets.token_hex()
             with reporter.step(Stage(StageKey.TOP_LEVEL, output.staging.name)):
-                within = replace(context, digest=digest, staging=None, test=False)
+                within = replace(context, digest=digest, staging=None, test=False, on_built=lambda package: None)
                 package = self.build(as_package(output.staging), within, reporter)
                 channel.publish([(output.staging.subdir, package)])
                 package.unlink()
@@ -193,8 +197,15 @@ class _Build:
         is_shut_off = self.sandbox is not None and not self.sandbox.network
         self._failed = FailedBuild(output, place, self.log, temporary, is_shut_off)
 
-    def run(self, *, prepare_only: bool = False) -> Path:
-        """Build and test; returns the package, or the folder that the script would run in."""
+    def run(self, keep: Callable[[Path], None]) -> None:
+        """Build, have the package kept, and test it."""
+        self._run(keep)
+
+    def prepare(self) -> None:
+        """Bring the build so far that its script could run."""
+        self._run(None)
+
+    def _run(self, keep: Callable[[Path], None] | None) -> None:
         with ExitStack() as stack:
             observer = BuildObserver(self.output.key, self.output.name, self.context.jobs, self.context.journal)
             stack.callback(observer.finish, self.place / "output", self.log.parent)
@@ -204,10 +215,12 @@ class _Build:
             merged = bool(recipe["build"].get(MERGED))
             self.locked.add_build(recipe["requirements"], progress.enter, merged=merged)
             progress.enter(Phase.START)
-            package = self._make(progress, prepare_only=prepare_only)
-            if not prepare_only and self.context.test and recipe["tests"]:
+            package = self._make(progress, prepare_only=keep is None)
+            if keep is None:
+                return
+            keep(package)
+            if self.context.test and recipe["tests"]:
                 self._test(package, recipe["tests"], progress)
-        return package
 
     def test(self, package: Path) -> None:
         """Run the tests of a package that was built before."""

@@ -16,11 +16,15 @@ from slipway.verify import policies, verifier
 from slipway.verify.findings import format_findings, has_errors, shared_files, shared_paths
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from slipway.model import Artifact, RenderedOutput
     from slipway.pipeline.context import RunContext
+    from slipway.verify.facts import PackageFacts
+    from slipway.verify.surroundings import Surroundings
+
+    Seen = tuple[PackageFacts, Surroundings]
 
 
 def policies_of(recipe: Path) -> policies.Policies:
@@ -29,17 +33,36 @@ def policies_of(recipe: Path) -> policies.Policies:
     return policies.load_policies(recipe / own if own is not None else None)
 
 
-def judge_new(output: RenderedOutput, path: Path, earlier: Sequence[Artifact], context: RunContext) -> None:
+def verifier_of(output: RenderedOutput, context: RunContext) -> verifier.Verifier:
+    """What judges packages of `output`."""
+    return verifier.Verifier(policies_of(output.recipe_dir), environ=context.environ)
+
+
+def look_at(output: RenderedOutput, path: Path, judge: verifier.Verifier, context: RunContext) -> Seen:
+    """What a package that was just built holds, and what it would be installed beside; nothing is said of it yet."""
+    facts = judge.facts(path)
+    environment = _solve_around(output, path, context)
+    return facts, judge.surroundings(environment.packages, facts, previous_in=context.workspace.channel)
+
+
+def judge_new(
+    output: RenderedOutput,
+    path: Path,
+    judge: verifier.Verifier,
+    look: Callable[[], Seen],
+    earlier: Sequence[Artifact],
+    context: RunContext,
+) -> None:
     """Judge a package that was just built, by the policies and beside the other packages of the run.
+
+    Args:
+        look: what waits for `look_at`, which takes its time.
 
     Raises:
         VerifyError: it breaks a policy, or installs a file that another output's package installs, too.
     """
     with context.reporter.step(Stage(StageKey.VERIFY, output.key)):
-        judge = verifier.Verifier(policies_of(output.recipe_dir), environ=context.environ)
-        facts = judge.facts(path)
-        environment = _solve_around(output, path, context)
-        around = judge.surroundings(environment.packages, facts, previous_in=context.workspace.channel)
+        facts, around = look()
         findings = judge.judge(facts, around)
         findings += shared_files(facts, {other.path.name: read_paths(other.path) for other in _others(output, earlier)})
         for finding in findings:

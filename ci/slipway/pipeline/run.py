@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import time
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -25,16 +26,19 @@ from slipway.engines.engine import BuildContext
 from slipway.model import Artifact, RenderedOutput
 from slipway.observe.history import expected_seconds, jobs_for
 from slipway.pipeline.interface import read_interface
-from slipway.pipeline.judgement import judge_new, judge_reused
+from slipway.pipeline.judgement import judge_new, judge_reused, look_at, verifier_of
 from slipway.pipeline.packing import finish_package
 from slipway.pipeline.plan import PlanInputs, PlannedOutput, make_plan, plan_output, required_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from concurrent.futures import Future
     from pathlib import Path
 
     from slipway.base.log import Task
     from slipway.pipeline.context import RunContext
+    from slipway.pipeline.judgement import Seen
+    from slipway.pipeline.manifest import Manifest
 
 
 def run(outputs: Sequence[RenderedOutput], context: RunContext, *, publish: bool = True) -> list[Artifact]:
@@ -154,7 +158,10 @@ def _hand_over(output: RenderedOutput, earlier: Sequence[Artifact], context: Run
 
 
 def _build(planned: PlannedOutput, earlier: Sequence[Artifact], context: RunContext) -> Artifact:
-    """Build the package, pack it, judge it, and keep it among the proved ones."""
+    """Build the package, pack it, judge it, and keep it among the proved ones.
+
+    While its tests run, it is packed and looked at: whatever the one finds, the other ends before anything is said.
+    """
     output, manifest = planned.output, planned.manifest
     assert manifest is not None
     started = time.monotonic()
@@ -165,12 +172,22 @@ def _build(planned: PlannedOutput, earlier: Sequence[Artifact], context: RunCont
         Channel(path.parents[1]).publish(without=[path])
     stage = context.journal.stage  # these are in the report; on the terminal they would be noise
     _hand_over(output, earlier, context)
-    built = context.engine.build(output, _build_context(planned, context), context.reporter)
-    with stage(Stage(StageKey.FINISH, output.key)):
-        finish_package(built, manifest)
-    built.chmod(0o644)  # the engine makes it readable for us alone; a channel is for everyone
-    _warn_of_nothing(output, built)
-    judge_new(output, built, earlier, context)
+    judge = verifier_of(output, context)
+    with ThreadPoolExecutor(1, "beside-tests") as beside:
+        finished: Future[None]
+        seen: Future[Seen]
+
+        def finish_beside(package: Path) -> None:
+            nonlocal finished, seen
+            finished = beside.submit(_finish, package, manifest)
+            seen = beside.submit(look_at, output, package, judge, context)
+
+        within = replace(_build_context(planned, context), on_built=finish_beside)
+        built = context.engine.build(output, within, context.reporter)
+        with stage(Stage(StageKey.FINISH, output.key)):
+            finished.result()
+        _warn_of_nothing(output, built)
+        judge_new(output, built, judge, seen.result, earlier, context)
     with stage(Stage(StageKey.KEEP, output.key)):
         context.proved.publish([(output.subdir, built)])
         built.unlink()
@@ -178,6 +195,11 @@ def _build(planned: PlannedOutput, earlier: Sequence[Artifact], context: RunCont
     artifact = _measure(output, proved, time.monotonic() - started, reused=False)
     context.reporter.line(f"built in {human_seconds(artifact.seconds)}, {human_size(artifact.size)}")
     return artifact
+
+
+def _finish(package: Path, manifest: Manifest) -> None:
+    finish_package(package, manifest)
+    package.chmod(0o644)  # the engine makes it readable for us alone; a channel is for everyone
 
 
 def _warn_of_nothing(output: RenderedOutput, built: Path) -> None:

@@ -145,6 +145,7 @@ def test_failing_test_keeps_the_package_back(
     with pytest.raises(BuildError, match="its test failed"):
         run([output], make_context())
     assert list(workspace.channel.glob("*/*.conda")) == []
+    assert list(workspace.proved.glob("*/*.conda")) == []
 
 
 def test_impossible_requirement_is_a_solve_error(make_output: MakeOutput, make_context: MakeContext) -> None:

@@ -9,8 +9,10 @@ import pytest
 
 from slipway.base.errors import BuildError, VerifyError
 from slipway.base.events import Reason
+from slipway.channel.package import read_info
 from slipway.model import RECIPE_SETTINGS, OutputTest, RenderedOutput, Requirements
 from slipway.pipeline.context import RunContext
+from slipway.pipeline.manifest import MANIFEST_FILE
 from slipway.pipeline.plan import make_plan
 from slipway.pipeline.run import run
 
@@ -92,6 +94,19 @@ def test_what_is_edited_while_another_output_is_built_counts(
     second = run(outputs, make_context(engine=edit))[1]
     plan = make_plan(outputs, make_context().plan_inputs())
     assert plan.outputs[1].package == second.path, "it says that it was made from the edited script, and it was"
+
+
+def test_a_package_is_packed_while_its_tests_run(make_output: MakeOutput, make_context: MakeContext) -> None:
+    output = make_output("first", test=OutputTest(commands=("sleep 2",)))
+    write_script(output, "1")
+    context, found = make_context(), list[bytes | None]()
+
+    def look(built: RenderedOutput) -> None:
+        (path,) = context.workspace.work.glob(f"built/*/{built.key}.conda")
+        found.append(read_info(path, MANIFEST_FILE))
+
+    run([output], make_context(engine=Interfering(context.engine, look)))
+    assert found[0] is not None, "what it was made from is in it already when the engine is done"
 
 
 def test_a_failure_publishes_nothing_and_the_next_run_goes_on(
