@@ -116,11 +116,14 @@ def fill_linked_cache(packages: Sequence[TakenPackage], folder: Path) -> None:
     """Make `packages` known to rattler, whose cache of packages is the empty `folder`."""
     for package in packages:
         entry = folder / package.entry
-        if entry.is_symlink():
-            continue  # one package of two environments
-        entry.symlink_to(package.folder)
-        # How rattler says of what package a folder is: a revision, and the archive's sha256.
-        (folder / f"{package.entry}.lock").write_bytes((1).to_bytes(8, "big") + bytes.fromhex(package.sha256))
+        if not entry.exists():  # else it is one package of two environments
+            entry.symlink_to(package.folder)
+            _write_lock(package, folder)
+
+
+def _write_lock(package: TakenPackage, folder: Path) -> None:
+    """How rattler says of what package a folder is: a revision, and the archive's sha256."""
+    (folder / f"{package.entry}.lock").write_bytes((1).to_bytes(8, "big") + bytes.fromhex(package.sha256))
 
 
 def fill_cache_with_links(packages: Sequence[TakenPackage], folder: Path) -> None:
@@ -128,16 +131,31 @@ def fill_cache_with_links(packages: Sequence[TakenPackage], folder: Path) -> Non
 
     On another file system than the cache's, the packages' folders are linked, and rattler copies what is in them.
     """
-    fill_linked_cache(packages, folder)
     for package in packages:
-        entry, partial = folder / package.entry, folder / f".{package.entry}"
+        partial = folder / f".{package.entry}"
         try:
-            shutil.copytree(package.folder, partial, symlinks=True, copy_function=os.link)
-        except OSError:  # copytree has one of its own for what went wrong
+            _link_members(package, partial)
+        except OSError:
             shutil.rmtree(partial, ignore_errors=True)
-            continue
-        entry.unlink()
-        partial.rename(entry)
+            fill_linked_cache([package], folder)
+        else:
+            partial.rename(folder / package.entry)
+            _write_lock(package, folder)
+
+
+def _link_members(package: TakenPackage, target: Path) -> None:
+    """Make `target` hold what the package's folder does, the files as links to its own."""
+    source, made = str(package.folder), set[str]()
+    for member in package.judged.members:
+        path = f"{target}/{member.path}"
+        parent = path.rpartition("/")[0]
+        if parent not in made:
+            os.makedirs(parent, exist_ok=True)
+            made.add(parent)
+        if member.kind == Kind.LINK:
+            os.symlink(member.target, path)
+        else:
+            os.link(f"{source}/{member.path}", path)
 
 
 def fetch_archive(url: str, sha256: str, environ: Mapping[str, str] = os.environ, *, offline: bool = False) -> Path:
