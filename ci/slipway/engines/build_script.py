@@ -89,9 +89,11 @@ COMPILE = """\
   # rattler-build compiles copies of the files, with times that installed files do not have, so that every import would
   # compile them again. A hash of the source fits wherever and whenever it is installed, and in every build.
   new -path '*/site-packages/*' -name '*.pyc' -exec rm {} +
-  # In one order: what is compiled earlier in the same process can show in the bytes.
+  # In one order, and so many in each process whatever the number of processors: what is compiled earlier in the same
+  # process can show in the bytes.
   new -path '*/site-packages/*' -name '*.py' -print0 | sort -z |
-    xargs -0 -r "$PYTHON" -m compileall -q --invalidation-mode checked-hash -s "$PREFIX" -x @EXCEPT@ ||
+    xargs -0 -r -n 150 -P "$CPU_COUNT" \\
+      "$PYTHON" -m compileall -q --invalidation-mode checked-hash -s "$PREFIX" -x @EXCEPT@ ||
     echo 'some Python files do not compile; they are packed as they are' """
 
 

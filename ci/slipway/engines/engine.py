@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from slipway.base.paths import Workspace
     from slipway.model import RenderedOutput
 
-FORMAT_VERSION = 7
+FORMAT_VERSION = 8
 """Part of every digest: raise it when an engine starts to build something else from the same input."""
 
 CLOCK_SECONDS = 1_704_067_200

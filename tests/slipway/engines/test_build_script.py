@@ -50,6 +50,7 @@ def test_python_files_are_compiled_here_except_what_the_recipe_skips(make_output
     python = Requirements(host=("python 3.11.*",))
     output = make_output(requirements=python, build={"skip_compile_pyc": ["*/templates/*.py"]})
     text = build_script(output, recipe=RECIPE, jobs=1)
+    assert "xargs -0 -r -n 150 -P" in text, "the bytes go by what each process compiles: always as many files"
     assert "compileall" in text
     assert "templates" in text
     assert to_v1_recipe(output, [], "d")["build"]["python"] == {"skip_pyc_compilation": ["**/*.py"]}
