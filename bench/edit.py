@@ -1,4 +1,4 @@
-"""Measures what an edit costs, up to the installed package: nothing, README, one Python file, one CPU kernel.
+"""Measures what an edit costs, up to the installed package: nothing, README, a Python file, a CPU kernel in two ways.
 
     ./slipway bench edit [--runs N]
 
@@ -23,13 +23,35 @@ OUTPUT = re.compile(r"^\[ *[\d.]+\] \[\d+/\d+\] (?P<name>\S+) \S+ \S+$")
 
 @dataclass(frozen=True)
 class Edit:
-    """Text that is put at the end of a file, and the installed file in which a mark of it must be found then."""
+    """Text that is put at the end of a file, or in the place of another, and what must be seen of it then.
+
+    Attributes:
+        replaces: a text of the file, which stands there once; without one, `text` goes to the end.
+        installed: a file of the environment, which is another one afterwards.
+        mark: what must be found in it.
+    """
 
     title: str
     file: str | None = None
     text: str = ""
+    replaces: str = ""
     mark: str = ""
     installed: str | None = None
+
+    def apply(self, checkout: Path, run: int) -> None:
+        """Make the edit, another one in each `run`."""
+        if self.file is None:
+            return
+        path = checkout / self.file
+        before, text = path.read_text(encoding="utf-8"), self.text.format(run=run)
+        if not self.replaces:
+            after = before + text
+        else:
+            there = self.text.format(run=run - 1) if run else self.replaces
+            if before.count(there) != 1:
+                raise SystemExit(f"`{there}` does not stand once in {self.file}")
+            after = before.replace(there, text)
+        path.write_text(after, encoding="utf-8")
 
 
 EDITS = (
@@ -39,18 +61,26 @@ EDITS = (
         "one Python file edited",
         "src/torch/random.py",
         "# edit {run}\n",
-        "# edit {run}\n",
-        "lib/python3.11/site-packages/torch/random.py",
+        mark="# edit {run}\n",
+        installed="lib/python3.11/site-packages/torch/random.py",
     ),
     Edit(
-        "one CPU kernel edited",
+        "the body of one CPU kernel",
+        "src/aten/native/cpu/fill_kernels.cpp",
+        # How many elements a thread takes at least: nothing that others could link changes, so pytorch is not built.
+        "parallel_for(0, iter.numel(), kGrainSize + {run} + 1,",
+        replaces="parallel_for(0, iter.numel(), kGrainSize,",
+        installed="lib/libtorch_cpu.so",
+    ),
+    Edit(
+        "a CPU kernel with a new symbol",
         "src/aten/native/cpu/fill_kernels.cpp",
         # Code rather than a comment, which a compiler cache does not see; exported, or it would be dropped.
         "#if HWY_ONCE\n"
         'extern "C" __attribute__((visibility("default"))) int edit_{run}() {{ return {run}; }}\n'
         "#endif\n",
-        "edit_{run}\0",
-        "lib/libtorch_cpu.so",
+        mark="edit_{run}\0",
+        installed="lib/libtorch_cpu.so",
     ),
 )
 
@@ -85,17 +115,18 @@ def main() -> None:
         ship(checkout)
         for run in range(arguments.runs):
             for edit in EDITS:
-                if edit.file is not None:
-                    with (checkout / edit.file).open("a", encoding="utf-8") as stream:
-                        stream.write(edit.text.format(run=run))
+                installed = checkout / "dist" / "env" / (edit.installed or "bin/python")
+                before = installed.read_bytes()
+                edit.apply(checkout, run)
                 took, built, cached = ship(checkout)
                 print(f"{edit.title:<30} {took:8.2f} s   built: {', '.join(built) or 'nothing'}", flush=True)
                 for line in cached:
                     print(f"{'':<42} {line}")
-                if edit.installed is not None:
-                    content = (checkout / "dist" / "env" / edit.installed).read_bytes()
-                    if edit.mark.format(run=run).encode() not in content:
-                        raise SystemExit(f"the edit has not arrived in {edit.installed}")
+                content = installed.read_bytes()
+                if edit.installed is not None and (
+                    content == before or edit.mark.format(run=run).encode() not in content
+                ):
+                    raise SystemExit(f"the edit has not arrived in {edit.installed}")
 
 
 if __name__ == "__main__":

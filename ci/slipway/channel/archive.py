@@ -38,6 +38,9 @@ _SECTIONS = ("info", "pkg")
 _FORMAT_FILE = "metadata.json"
 _BLOCK = 1 << 20
 
+_TAR_BLOCK = 1 << 16
+"""For tarfile, which copies what is left of a block for each header and small file."""
+
 
 class Kind(StrEnum):
     """What a member is."""
@@ -210,7 +213,7 @@ def _section(archive: zipfile.ZipFile, name: str, section: str, names: _Names, w
 
 def _read_tarball(counted: _CountedStream, section: str | None, names: _Names, where: str) -> Iterator[Member]:
     """The members of a tarball; `section` is None where it holds both of them."""
-    with tarfile.open(fileobj=counted, mode="r|", bufsize=_BLOCK, errors="strict") as tar:
+    with tarfile.open(fileobj=counted, mode="r|", bufsize=_TAR_BLOCK, errors="strict") as tar:
         for member in tar:
             path = _checked_path(member, section, names, where)
             if member.isdir():
@@ -314,7 +317,9 @@ def find_path_problem(path: str, limits: Limits = LIMITS) -> str | None:
         encoded = path.encode()
     except UnicodeEncodeError:
         return "is not UTF-8"
-    if any(unicodedata.category(character) in ("Cc", "Zl", "Zp") or character in _DIRECTIONS for character in path):
+    if not (path.isascii() and path.isprintable()) and any(
+        unicodedata.category(character) in ("Cc", "Zl", "Zp") or character in _DIRECTIONS for character in path
+    ):
         return "has control characters in its name"
     if len(parts) > limits.depth:
         return f"lies more than {limits.depth} folders deep"

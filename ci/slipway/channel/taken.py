@@ -150,10 +150,10 @@ def _link_members(package: TakenPackage, target: Path) -> None:
         path = f"{target}/{member.path}"
         parent = path.rpartition("/")[0]
         if parent not in made:
-            os.makedirs(parent, exist_ok=True)
+            Path(parent).mkdir(parents=True, exist_ok=True)
             made.add(parent)
         if member.kind == Kind.LINK:
-            os.symlink(member.target, path)
+            Path(path).symlink_to(member.target)
         else:
             os.link(f"{source}/{member.path}", path)
 
