@@ -52,3 +52,9 @@ def test_a_build_that_failed_can_be_entered(slipway: Slipway, tmp_path: Path) ->
     status, said = debug("--fresh", "--", "ls")
     assert (status, set(said.split())) == (0, {"build_env.sh", "conda_build.sh"})
     assert slipway("debug", "nothing", recipe, "--dist", dist).returncode == 2
+    (recipe / "given").touch()
+    mended = RECIPE.replace("build:\n  script", "source:\n  path: given\nbuild:\n  script")
+    (recipe / "meta.yaml").write_text(mended, encoding="utf-8")
+    assert slipway("ship", recipe, "--dist", dist).returncode == 0
+    status, said = debug("--", "ls")
+    assert (status, set(said.split())) == (0, {"build_env.sh", "conda_build.sh", "given"}), "begun anew"

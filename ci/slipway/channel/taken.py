@@ -98,8 +98,14 @@ def take_packages(
     store = _Store(environ, shelf)
     full = disk_errors("the disk is full, so packages could not be unpacked", where=store.root,
                        hint="make room and run the same command again")  # fmt: skip
-    with full, hold_lock(store.root / "taken.lock", patience=1800), ThreadPoolExecutor(os.cpu_count()) as executor:
-        return list(executor.map(store.take, packages))
+    with full, hold_lock(store.root / "taken.lock", patience=1800):
+        # What is there is compared by this thread alone: with others, Python would do that no faster but slower.
+        kept = {package: store.kept(package) for package in packages}
+        missing = [package for package, found in kept.items() if found is None]
+        if missing:
+            with ThreadPoolExecutor(os.cpu_count()) as executor:
+                kept |= zip(missing, executor.map(store.take, missing), strict=True)
+        return [taken for package in packages if (taken := kept[package]) is not None]
 
 
 @contextmanager
@@ -221,8 +227,23 @@ class _Store:
         self._key = seal.key_of_user(environ)
         self._other = ENVIRONMENTS if shelf == BUILDS else BUILDS
 
+    def kept(self, package: SolvedPackage) -> TakenPackage | None:
+        """One package, if it is there as it should be."""
+        archive = archive_of(package.url) or _place_of(self.root, package.url, package.sha256)
+        sha256, judged, sealed = self._remembered(archive, package.sha256)
+        if sha256 is None or judged is None:
+            return None
+        folder = self.root / self._shelf / sha256 / "files"
+        if not self._is_whole(folder, judged, sealed):
+            return None
+        if archive_of(package.url) is None:
+            mark_used(archive.parent)
+        mark_used(folder.parent)
+        _check_identity(judged, package, archive)  # another index may call the same bytes something else
+        return TakenPackage(sha256, archive, folder, judged)
+
     def take(self, package: SolvedPackage) -> TakenPackage:
-        """One package."""
+        """One package, which is fetched or unpacked for that."""
         archive = archive_of(package.url)
         if archive is not None:
             return self._take_from(archive, package)
@@ -240,10 +261,8 @@ class _Store:
             sha256 = self.check(archive, package)
         folder = self.root / self._shelf / sha256 / "files"
         mark_used(folder.parent)
-        if judged is not None and (
-            self._is_whole(folder, judged, sealed) or self._copy(sha256, folder, judged, sealed)
-        ):
-            _check_identity(judged, package, archive)  # another index may call the same bytes something else
+        if judged is not None and self._copy(sha256, folder, judged, sealed):
+            _check_identity(judged, package, archive)
             return TakenPackage(sha256, archive, folder, judged)
         before = identify_file(archive)
         judged, sealed = self._unpack(archive, package, folder)
