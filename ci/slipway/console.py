@@ -120,7 +120,8 @@ class _PlainTask:
         self.text = self.text if text is None else text
         now = time.monotonic()
         waits = self.unit == "bytes" and not self.completed
-        if now - self.printed >= PLAIN_INTERVAL_SECONDS and not waits:
+        over = self.unit == "seconds" and self.completed >= (self.total or 0)  # what else there is took no time before
+        if now - self.printed >= PLAIN_INTERVAL_SECONDS and not (waits or over):
             self.printed = now
             self.reporter.line(f"{self.title}: {self.describe()}")
 
