@@ -42,7 +42,8 @@ PyObject* dtype_type_name(PyObject* self, void*) { return new_string(facts_of(se
 PyObject* dtype_digits(PyObject* self, void*) { return PyLong_FromLong(facts_of(self).digits); }
 PyObject* dtype_max_exponent(PyObject* self, void*) { return PyLong_FromLong(facts_of(self).max_exponent); }
 
-// Integers of fewer bits than 8, pairs of floating numbers of 4, and quantized types, by the names that programs compare with.
+// Integers of fewer bits than 8, pairs of floating numbers of 4, and quantized types, by the names that programs
+// compare with.
 constexpr c10::TypeFacts only_named(const char* enumerator, const char* name, c10::TypeKind kind, int8_t size,
                                     bool is_signed = true) {
   return {kOnlyNamed, kind, is_signed, true, true, false, size, 0, 0, enumerator, name, "", "", "", ""};

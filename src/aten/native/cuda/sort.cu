@@ -50,7 +50,8 @@ __device__ Key key_at(const void* in, c10::ScalarType dtype, int64_t i) {
   switch (dtype) {
 #define CASE(cpp_type, name, ...)                                                                          \
   case c10::ScalarType::name:                                                                              \
-    if constexpr (!c10::is_complex_v<cpp_type> && !c10::is_float8_v<cpp_type> && (sizeof(cpp_type) == 8) == (sizeof(Key) == 8))           \
+    if constexpr (!c10::is_complex_v<cpp_type> && !c10::is_float8_v<cpp_type> &&                           \
+                  (sizeof(cpp_type) == 8) == (sizeof(Key) == 8))                                           \
       return key_of(static_cast<const cpp_type*>(in)[i]);                                                  \
     break;
     C10_FORALL_SCALAR_TYPES(CASE)
