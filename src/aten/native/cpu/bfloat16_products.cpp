@@ -45,10 +45,10 @@ AT_PAIRS_TARGET inline __m256bh lower_half(__m512i pairs) {
   return (__m256bh)__builtin_shufflevector((__v8di)pairs, (__v8di)pairs, 0, 1, 2, 3);
 }
 
-// As add_tile in gathered_products.cpp. Sums that are kept as bfloat16 are rounded, and `fresh`.
+// As add_tile in gathered_products.cpp. Sums that are kept as bfloat16 are rounded.
 template <int Rows, int Halves, typename Element, typename Sum>
 AT_PAIRS_TARGET void add_tile(const Element* data, const int64_t* rows, const int64_t* depths, int64_t depth,
-                              Lines<const uint32_t> panel, Lines<Sum> sums, bool fresh) {
+                              Lines<const uint32_t> panel, Lines<const float> start, Lines<Sum> sums) {
   constexpr int kVectors = Halves / 2;
   constexpr bool kHalf = Halves % 2 != 0;
   __m512 totals[Rows][kVectors + 1];
@@ -57,16 +57,10 @@ AT_PAIRS_TARGET void add_tile(const Element* data, const int64_t* rows, const in
 #pragma GCC unroll 8
   for (int row = 0; row < Rows; ++row) {
     starts[row] = data + rows[row];
+    const float* from = start.data + row * start.step;
 #pragma GCC unroll 2
-    for (int v = 0; v < kVectors; ++v) totals[row][v] = _mm512_setzero_ps();
-    if constexpr (kHalf) half_totals[row] = _mm256_setzero_ps();
-    if constexpr (std::is_same_v<Sum, float>) {
-      if (fresh) continue;
-      const float* from = sums.data + row * sums.step;
-#pragma GCC unroll 2
-      for (int v = 0; v < kVectors; ++v) totals[row][v] = _mm512_loadu_ps(from + v * kLanes);
-      if constexpr (kHalf) half_totals[row] = _mm256_loadu_ps(from + kVectors * kLanes);
-    }
+    for (int v = 0; v < kVectors; ++v) totals[row][v] = _mm512_loadu_ps(from + v * kLanes);
+    if constexpr (kHalf) half_totals[row] = _mm256_loadu_ps(from + kVectors * kLanes);
   }
   const uint32_t* from = panel.data;
   for (int64_t k = 0; k < depth; ++k, from += panel.step) {
@@ -104,31 +98,34 @@ AT_PAIRS_TARGET void add_tile(const Element* data, const int64_t* rows, const in
 // As in gathered_products.cpp.
 template <int Rows, int Halves, typename Element, typename Sum>
 AT_PAIRS_TARGET void add_rest(const Element* data, const int64_t* rows, int64_t count, const int64_t* depths,
-                              int64_t depth, Lines<const uint32_t> panel, Lines<Sum> sums, bool fresh) {
+                              int64_t depth, Lines<const uint32_t> panel, Lines<const float> start, Lines<Sum> sums) {
   if constexpr (Rows > 1) {
-    if (count < Rows) return add_rest<Rows - 1, Halves>(data, rows, count, depths, depth, panel, sums, fresh);
+    if (count < Rows) return add_rest<Rows - 1, Halves>(data, rows, count, depths, depth, panel, start, sums);
   }
-  add_tile<Rows, Halves>(data, rows, depths, depth, panel, sums, fresh);
+  add_tile<Rows, Halves>(data, rows, depths, depth, panel, start, sums);
 }
 
 template <int Halves, typename Element, typename Sum>
 AT_PAIRS_TARGET void add_tiles(const Element* data, const int64_t* rows, int64_t count, const int64_t* depths,
-                               int64_t depth, Lines<const uint32_t> panel, Lines<Sum> sums, bool fresh) {
-  for (; count >= kRows; rows += kRows, count -= kRows, sums.data += kRows * sums.step)
-    add_tile<kRows, Halves>(data, rows, depths, depth, panel, sums, fresh);
-  if (count > 0) add_rest<kRows - 1, Halves>(data, rows, count, depths, depth, panel, sums, fresh);
+                               int64_t depth, Lines<const uint32_t> panel, Lines<const float> start, Lines<Sum> sums) {
+  for (; count >= kRows; rows += kRows, count -= kRows) {
+    add_tile<kRows, Halves>(data, rows, depths, depth, panel, start, sums);
+    start.data += kRows * start.step;
+    sums.data += kRows * sums.step;
+  }
+  if (count > 0) add_rest<kRows - 1, Halves>(data, rows, count, depths, depth, panel, start, sums);
 }
 
 // As multiply_group_tile there.
 template <int Rows>
 AT_PAIRS_TARGET void multiply_group_tile(const uint32_t* data, const int64_t* rows, const int64_t* taps,
                                          int64_t tap_count, const int32_t* lanes, int64_t pairs,
-                                         Lines<const uint32_t> panel, Lines<uint16_t> sums) {
+                                         Lines<const uint32_t> panel, const float* start, Lines<uint16_t> sums) {
   __m512 totals[Rows];
   const uint32_t* starts[Rows];
 #pragma GCC unroll 8
   for (int row = 0; row < Rows; ++row) {
-    totals[row] = _mm512_setzero_ps();
+    totals[row] = _mm512_loadu_ps(start);
     starts[row] = data + rows[row];
   }
   const uint32_t* line = panel.data;
@@ -154,13 +151,15 @@ AT_PAIRS_TARGET void multiply_group_tile(const uint32_t* data, const int64_t* ro
 // As multiply_halves_tile there.
 template <int Rows>
 AT_PAIRS_TARGET void multiply_halves_tile(const uint32_t* data, const int64_t* rows, const int64_t* taps,
-                                          int64_t tap_count, Lines<const uint32_t> panel, Lines<uint16_t> sums) {
+                                          int64_t tap_count, Lines<const uint32_t> panel, const float* start,
+                                          Lines<uint16_t> sums) {
   constexpr int64_t kPairs = kLanes / 4;  // of a group
   __m256 lower[Rows], upper[Rows];
   const uint32_t* starts[Rows];
 #pragma GCC unroll 8
   for (int row = 0; row < Rows; ++row) {
-    lower[row] = upper[row] = _mm256_setzero_ps();
+    lower[row] = _mm256_loadu_ps(start);
+    upper[row] = _mm256_loadu_ps(start + kLanes / 2);
     starts[row] = data + rows[row];
   }
   const uint32_t* line = panel.data;
@@ -329,7 +328,8 @@ struct Pairs {
   }
   void add(const uint16_t* data, const int64_t* rows, int64_t count, const int64_t* depths, int64_t lines,
            Lines<const uint32_t> panel, int64_t columns, Lines<float> sums, bool fresh) const {
-    add_gathered_pairs(data, rows, count, depths, lines, panel, columns, sums, fresh);
+    add_gathered_pairs(data, rows, count, depths, lines, panel, columns,
+                       fresh ? zero_lines<float>() : Lines<const float>{sums.data, sums.step}, sums);
   }
 };
 
@@ -350,32 +350,32 @@ void multiply_by_mkl(int64_t m, int64_t n, int64_t k, float alpha, MatrixOperand
 
 template <typename Element, typename Sum>
 void add_gathered_pairs(const Element* data, const int64_t* rows, int64_t count, const int64_t* depths, int64_t depth,
-                        Lines<const uint32_t> panel, int64_t columns, Lines<Sum> sums, bool fresh) {
+                        Lines<const uint32_t> panel, int64_t columns, Lines<const float> start, Lines<Sum> sums) {
   const auto add = columns <= kLanes / 2       ? add_tiles<1, Element, Sum>
                    : columns <= kLanes         ? add_tiles<2, Element, Sum>
                    : columns <= 3 * kLanes / 2 ? add_tiles<3, Element, Sum>
                                                : add_tiles<4, Element, Sum>;
-  add(data, rows, count, depths, depth, panel, sums, fresh);
+  add(data, rows, count, depths, depth, panel, start, sums);
 }
 
 template void add_gathered_pairs(const uint16_t*, const int64_t*, int64_t, const int64_t*, int64_t,
-                                 Lines<const uint32_t>, int64_t, Lines<float>, bool);
+                                 Lines<const uint32_t>, int64_t, Lines<const float>, Lines<float>);
 template void add_gathered_pairs(const uint32_t*, const int64_t*, int64_t, const int64_t*, int64_t,
-                                 Lines<const uint32_t>, int64_t, Lines<float>, bool);
+                                 Lines<const uint32_t>, int64_t, Lines<const float>, Lines<float>);
 template void add_gathered_pairs(const uint32_t*, const int64_t*, int64_t, const int64_t*, int64_t,
-                                 Lines<const uint32_t>, int64_t, Lines<uint16_t>, bool);
+                                 Lines<const uint32_t>, int64_t, Lines<const float>, Lines<uint16_t>);
 
 void multiply_groups_of_pairs(const uint32_t* data, const int64_t* rows, int64_t count, const int64_t* taps,
                               int64_t tap_count, const int32_t* lanes, int64_t channels, Lines<const uint32_t> panel,
-                              Lines<uint16_t> sums) {
+                              const float* start, Lines<uint16_t> sums) {
   if (2 * channels == kLanes) {
     for (; count >= kRows; rows += kRows, count -= kRows, sums.data += kRows * sums.step)
-      multiply_halves_tile<kRows>(data, rows, taps, tap_count, panel, sums);
+      multiply_halves_tile<kRows>(data, rows, taps, tap_count, panel, start, sums);
   }
   for (; count >= kRows; rows += kRows, count -= kRows, sums.data += kRows * sums.step)
-    multiply_group_tile<kRows>(data, rows, taps, tap_count, lanes, channels / 2, panel, sums);
+    multiply_group_tile<kRows>(data, rows, taps, tap_count, lanes, channels / 2, panel, start, sums);
   for (; count > 0; ++rows, --count, sums.data += sums.step)
-    multiply_group_tile<1>(data, rows, taps, tap_count, lanes, channels / 2, panel, sums);
+    multiply_group_tile<1>(data, rows, taps, tap_count, lanes, channels / 2, panel, start, sums);
 }
 
 namespace {
@@ -492,13 +492,13 @@ void bfloat16_gemm(int64_t m, int64_t n, int64_t k, float alpha, MatrixOperand<u
 bool has_bfloat16_products() { return false; }
 template <typename Element, typename Sum>
 void add_gathered_pairs(const Element*, const int64_t*, int64_t, const int64_t*, int64_t, Lines<const uint32_t>,
-                        int64_t, Lines<Sum>, bool) {}
+                        int64_t, Lines<const float>, Lines<Sum>) {}
 template void add_gathered_pairs(const uint32_t*, const int64_t*, int64_t, const int64_t*, int64_t,
-                                 Lines<const uint32_t>, int64_t, Lines<float>, bool);
+                                 Lines<const uint32_t>, int64_t, Lines<const float>, Lines<float>);
 template void add_gathered_pairs(const uint32_t*, const int64_t*, int64_t, const int64_t*, int64_t,
-                                 Lines<const uint32_t>, int64_t, Lines<uint16_t>, bool);
+                                 Lines<const uint32_t>, int64_t, Lines<const float>, Lines<uint16_t>);
 void multiply_groups_of_pairs(const uint32_t*, const int64_t*, int64_t, const int64_t*, int64_t, const int32_t*,
-                              int64_t, Lines<const uint32_t>, Lines<uint16_t>) {}
+                              int64_t, Lines<const uint32_t>, const float*, Lines<uint16_t>) {}
 void pair_lines(const uint16_t*, int64_t, int64_t, uint32_t*) {}
 void pair_colours(const uint16_t*, int64_t, uint32_t*) {}
 void round_to_bfloat16(Lines<const float>, int64_t, int64_t, Lines<uint16_t>) {}

@@ -99,11 +99,13 @@ void sum_weight_gradient(const Geometry& g, bool channels_last, SumOf<T>* out, c
           const Lines<const T> slope_lines =
               in_place ? Lines<const T>{grad + (first * windows + start) * results + channel, results}
                        : Lines<const T>{slopes.get() + (panel * line_count + start) * width, width};
+          const Lines<SumOf<T>> to{sums.get() + (panel * row_count + row) * width, width};
+          const bool fresh = first == 0 && chunk == 0;
           add_product<T, SumOf<T>>(data + group * g.image_channels * plan.layout().channel, rows.data() + row,
                          std::min(kBlockRows, row_count - row), depths.data() + start,
                          (chunk + 1) * lines / chunks - start, slope_lines,
                          std::min(width, g.window_channels - panel % panel_count * width),
-                         {sums.get() + (panel * row_count + row) * width, width}, first == 0 && chunk == 0);
+                         fresh ? zero_lines<SumOf<T>>() : Lines<const SumOf<T>>{to.data, to.step}, to);
         }
       }
     });
