@@ -29,13 +29,16 @@ void check_matrices(const Tensor& first, const Tensor& second, const char* funct
               " != ", cpp_type_name(second.dtype()));
 }
 
-// CUDA devices multiply halves. The CPU's kernels compute with float32; they read matrices of bfloat16 themselves,
-// where a processor multiplies them.
+// CUDA devices multiply halves. The CPU's kernels compute with float32; they read bfloat16 themselves, and float16 where
+// one matrix is a vector.
 template <typename Table, typename... Args>
 void run_product(const Table& kernels, const Tensor& out, bool is_read, const Tensor& first, const Tensor& second,
                  const Args&... args) {
   if (!first.is_cpu()) return run_kernel(kernels, first.device(), out, first, second, args...);
-  if (first.dtype() != kBFloat16) return run_kernel_in_float32(kernels, first.device(), out, first, second, args...);
+  const bool is_vector =
+      first.dtype() == kHalf && first.dim() == 2 && (first.sizes()[0] == 1 || second.sizes()[1] == 1);
+  if (first.dtype() != kBFloat16 && !is_vector)
+    return run_kernel_in_float32(kernels, first.device(), out, first, second, args...);
   const Tensor sums =
       is_read ? at::detail::to_dtype(out, kFloat) : at::detail::empty(out.sizes(), kFloat, out.device());
   run_kernel(kernels, first.device(), sums, first, second, args...);
@@ -80,7 +83,7 @@ Tensor mm(const Tensor& self, const Tensor& mat2) {
   if (repeats(self, 0)) return repeat_into(out, native::mm(first_of(self, 0), mat2));
   if (repeats(mat2, 1)) return repeat_into(out, native::mm(self, first_of(mat2, 1)));
   const bool adds = !self.is_cpu() || self.sizes()[1] != 1 || !self.is_floating_point();
-  if (!adds) at::mul_out(out, self, mat2);
+  if (!adds) at::mul_out(out, self.contiguous(), mat2.contiguous());
   else if (out.numel() > 0) run_product(gemm_kernels, out, false, self, mat2, Scalar(0), Scalar(1));
   return out;
 }

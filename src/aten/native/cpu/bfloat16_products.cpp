@@ -288,9 +288,29 @@ void multiply_by_vector(int64_t count, int64_t depth, MatrixOperand<uint16_t> ma
   }
 }
 
-// How run_panels (panel_gemm.h) multiplies pairs.
+// The transpose of [depth, columns], whose lines are `leading` apart, as pairs: pair p of column i at
+// to[column_place(i, pairs) + p * kLanes], for `pairs` of them in all, pairs [first, last) of these.
+int64_t column_place(int64_t i, int64_t pairs) { return i / kLanes * kLanes * pairs + i % kLanes; }
+AT_PAIRS_TARGET void pair_columns(MatrixOperand<uint16_t> matrix, int64_t depth, int64_t columns, int64_t first,
+                                  int64_t last, int64_t pairs, uint32_t* to) {
+  for (int64_t p = first; p < last; ++p) {
+    const uint16_t* const line = matrix.data + 2 * p * matrix.leading;
+    const bool whole = 2 * p + 1 < depth;
+    for (int64_t i = 0; i < columns; i += 2 * kLanes) {
+      const int64_t left = columns - i;
+      const PairVectors both = pairs_of(
+          load_some(line + i, left), whole ? load_some(line + matrix.leading + i, left) : _mm512_setzero_si512());
+      uint32_t* const place = to + column_place(i, pairs) + p * kLanes;
+      _mm512_storeu_si512(place, both.first);
+      if (left > kLanes) _mm512_storeu_si512(place + kLanes * pairs, both.second);
+    }
+  }
+}
+
+// How run_panels (panel_gemm.h) multiplies pairs, from numbers or pairs on the left.
+template <typename Element>
 struct Pairs {
-  using Left = uint16_t;
+  using Left = Element;
   using Line = uint32_t;
   using Sum = float;
   MatrixOperand<uint16_t> right;
@@ -326,7 +346,7 @@ struct Pairs {
       std::fill(to + columns, to + kWidth, 0U);
     }
   }
-  void add(const uint16_t* data, const int64_t* rows, int64_t count, const int64_t* depths, int64_t lines,
+  void add(const Element* data, const int64_t* rows, int64_t count, const int64_t* depths, int64_t lines,
            Lines<const uint32_t> panel, int64_t columns, Lines<float> sums, bool fresh) const {
     add_gathered_pairs(data, rows, count, depths, lines, panel, columns,
                        fresh ? zero_lines<float>() : Lines<const float>{sums.data, sums.step}, sums);
@@ -460,31 +480,35 @@ void bfloat16_gemm(int64_t m, int64_t n, int64_t k, float alpha, MatrixOperand<u
     return multiply_by_vector(n, k, {b.data, b.leading, !b.transposed}, a.data, a.transposed ? a.leading : 1, alpha,
                               beta, out, 1);
   }
-  // Pairs have to lie next to each other, and the last one to be whole.
+  const int64_t pairs = (k + 1) / 2;
+  std::vector<int64_t> rows(static_cast<size_t>(m));
+  std::vector<int64_t> depths(static_cast<size_t>(pairs));
+  constexpr int64_t kCopied = 1 << 16;  // elements that are worth a thread
+  if (a.transposed) {
+    const int64_t places = (m + kLanes - 1) / kLanes * kLanes;
+    const std::unique_ptr<uint32_t[]> copy(new uint32_t[static_cast<size_t>(places * pairs)]);  // not initialised
+    parallel_for(0, pairs, std::max<int64_t>(1, kCopied / m), [&](int64_t first, int64_t last) {
+      pair_columns(a, k, m, first, last, pairs, copy.get());
+    });
+    for (size_t i = 0; i < rows.size(); ++i) rows[i] = column_place(static_cast<int64_t>(i), pairs);
+    for (size_t i = 0; i < depths.size(); ++i) depths[i] = static_cast<int64_t>(i) * kLanes;
+    return run_panels(Pairs<uint32_t>{b, k}, copy.get(), rows, depths, n, alpha, beta, out, out_leading);
+  }
   std::unique_ptr<uint16_t[]> copy;
-  if (a.transposed || k % 2 != 0) {
-    const int64_t padded = (k + 1) / 2 * 2;
+  if (k % 2 != 0) {  // the last pair has to be whole
+    const int64_t padded = 2 * pairs;
     copy.reset(new uint16_t[static_cast<size_t>(m * padded)]);
-    constexpr int64_t kBlock = 32;
-    parallel_for(0, m, std::max<int64_t>(kBlock, (1 << 16) / padded), [&](int64_t begin, int64_t end) {
-      for (int64_t first = begin; first < end; first += kBlock) {
-        const int64_t last = std::min(end, first + kBlock);
-        for (int64_t j = 0; j < k; j += kBlock) {  // blocks, whose lines stay in the cache either way
-          for (int64_t l = j; l < std::min(k, j + kBlock); ++l) {
-            for (int64_t i = first; i < last; ++i)
-              copy[i * padded + l] = a.data[a.transposed ? l * a.leading + i : i * a.leading + l];
-          }
-        }
-        for (int64_t i = first; padded > k && i < last; ++i) copy[i * padded + k] = 0;
+    parallel_for(0, m, std::max<int64_t>(1, kCopied / padded), [&](int64_t first, int64_t last) {
+      for (int64_t i = first; i < last; ++i) {
+        std::copy_n(a.data + i * a.leading, k, copy.get() + i * padded);
+        copy[static_cast<size_t>(i * padded + k)] = 0;
       }
     });
     a = {copy.get(), padded, false};
   }
-  std::vector<int64_t> rows(static_cast<size_t>(m));
-  for (int64_t i = 0; i < m; ++i) rows[static_cast<size_t>(i)] = i * a.leading;
-  std::vector<int64_t> depths(static_cast<size_t>((k + 1) / 2));
+  for (size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<int64_t>(i) * a.leading;
   for (size_t i = 0; i < depths.size(); ++i) depths[i] = static_cast<int64_t>(2 * i);
-  run_panels(Pairs{b, k}, a.data, rows, depths, n, alpha, beta, out, out_leading);
+  run_panels(Pairs<uint16_t>{b, k}, a.data, rows, depths, n, alpha, beta, out, out_leading);
 }
 
 #else

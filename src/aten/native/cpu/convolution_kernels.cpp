@@ -314,6 +314,38 @@ Tensor as_rows(const Tensor& tensor) {
   return native::view(at::detail::to_contiguous(tensor), {tensor.sizes()[0], -1});
 }
 
+MemoryFormat last_format(const Tensor& image) {
+  return image.dim() == 5 ? MemoryFormat::ChannelsLast3d : MemoryFormat::ChannelsLast;
+}
+Tensor with_channels_last(const Tensor& image) { return at::detail::to_contiguous(image, last_format(image)); }
+Tensor like_with_channels_last(const Tensor& image) {
+  return at::detail::empty(image.sizes(), image.options(), last_format(image));
+}
+
+// A kernel that covers the image along some axes, at one place, has channels there: along the last axis of an image
+// with one channel these lie last; along all others of a row-major image they follow each other.
+enum class Folding { none, last_axis, other_axes };
+Folding find_folding(const Geometry& g, const Tensor& image, const Tensor& weight) {
+  const auto is_covered = [&](size_t dim) {
+    return g.windows[dim] == 1 && g.kernel[dim] == g.image[dim] && g.padding[dim] == 0;
+  };
+  if (!image.is_contiguous() || !weight.is_contiguous() || !c10::is_floating_type(image.dtype())) return Folding::none;
+  if (image.dim() > 3 && is_covered(2) && g.image[2] > 1 && g.groups * g.image_channels == 1)
+    return Folding::last_axis;
+  const bool has_others = is_covered(0) && is_covered(1) && g.image[0] * g.image[1] > 1;
+  return has_others ? Folding::other_axes : Folding::none;
+}
+
+// An image or a weight whose channels are those, too.
+Tensor fold_axes(const Tensor& tensor, Folding folding) {
+  if (folding == Folding::last_axis) return native::transpose(tensor, 1, tensor.dim() - 1);
+  DimVector sizes(tensor.dim(), 1);
+  sizes[0] = tensor.sizes()[0];
+  sizes[1] = -1;
+  sizes.back() = tensor.sizes().back();
+  return native::view(tensor, sizes);
+}
+
 bool is_channelwise(const Geometry& g) { return g.image_channels == 1 && g.window_channels == 1; }
 // Channels that lie last, of which each is on its own.
 bool fills_vectors(const Geometry& g) { return g.groups >= panel_columns<float>() / 2; }
@@ -341,10 +373,6 @@ bool is_narrow(const Geometry& g, int64_t width, const Tensor& out, const Tensor
   return is_channelwise(g) && fills_vectors(g) && c10::is_floating_type(out.dtype()) && out.dim() == 4 &&
          out.is_contiguous() && input.is_contiguous() && out.sizes()[2] * out.sizes()[3] > 1 &&
          g.kernel_elements() > 1 && width <= panel_columns<float>() / 4;
-}
-Tensor with_channels_last(const Tensor& image) { return at::detail::to_contiguous(image, MemoryFormat::ChannelsLast); }
-Tensor like_with_channels_last(const Tensor& image) {
-  return at::detail::empty(image.sizes(), image.options(), MemoryFormat::ChannelsLast);
 }
 
 bool lies_last(const Tensor& weight) {
@@ -416,12 +444,14 @@ bool convolve_some_images(const Geometry& g, bool takes_last, const Tensor& out,
 }
 
 bool sum_gradient_in_pairs(Geometry g, const Tensor& out, const Tensor& grad, const Tensor& input) {
-  if (!has_bfloat16_products() || g.window_channels < kHalfPairs || !gradient_has_pairs(g)) return false;
+  const bool is_last = !(grad.is_contiguous() && input.is_contiguous());
+  if (!has_bfloat16_products() || g.window_channels < (is_last ? least_together(g) : kHalfPairs) ||
+      !gradient_has_pairs(g))
+    return false;
   g.weight_last = lies_last(out);
   const MemoryFormat format = g.weight_last ? out.suggest_memory_format() : MemoryFormat::Contiguous;
   const Tensor sums = at::detail::empty(out.sizes(), out.options().dtype(kFloat), format);
-  weight_gradient_pairs(g, !(grad.is_contiguous() && input.is_contiguous()), sums.data_ptr<float>(), bits_of(grad),
-                        bits_of(input));
+  weight_gradient_pairs(g, is_last, sums.data_ptr<float>(), bits_of(grad), bits_of(input));
   at::detail::copy_into(out, sums);
   return true;
 }
@@ -436,6 +466,13 @@ void convolution_kernel(const Tensor& out, const Tensor& input, const Tensor& we
     const Tensor result = bias.defined() ? native::addmm(bias, as_rows(input), factors, Scalar(1), Scalar(1))
                                          : native::mm(as_rows(input), factors);
     return at::detail::copy_into(out, native::view(result, out.sizes()));
+  }
+  if (const Folding folding = find_folding(geometry, input, weight); folding != Folding::none) {
+    const Tensor result = folding == Folding::last_axis ? like_with_channels_last(out) : out;
+    convolution_kernel(result, fold_axes(input, folding), fold_axes(weight, folding), bias, stride, padding, dilation,
+                       groups);
+    if (!result.is_same(out)) at::detail::copy_into(out, result);
+    return;
   }
   if (is_narrow(geometry, geometry.windows[2], out, input)) {
     const Tensor result = like_with_channels_last(out);
@@ -476,6 +513,16 @@ void convolution_transposed_kernel(const Tensor& out, const Tensor& input, const
     }
     return at::detail::copy_into(out, native::view(result, out.sizes()));
   }
+  if (const Folding folding = find_folding(geometry, out, weight); folding != Folding::none) {
+    const Tensor result = fold_axes(out, folding);
+    Tensor addend;  // each element as often as its channel has others
+    if (bias.defined()) {
+      addend = native::expand(native::unsqueeze(bias, 1), {bias.numel(), result.sizes()[1] / bias.numel()}, true);
+      addend = native::view(at::detail::to_contiguous(addend), {-1});
+    }
+    return convolution_transposed_kernel(result, folding == Folding::last_axis ? with_channels_last(input) : input,
+                                         fold_axes(weight, folding), addend, stride, padding, dilation, groups);
+  }
   if (is_narrow(geometry, geometry.image[2], out, input)) {
     const Tensor result = like_with_channels_last(out);
     convolution_transposed_kernel(result, with_channels_last(input), weight, bias, stride, padding, dilation, groups);
@@ -511,6 +558,11 @@ void convolution_weight_gradient_kernel(const Tensor& out, const Tensor& grad, c
   if (is_product(geometry, out.dtype())) {
     const Tensor sums = native::mm(native::t(as_rows(grad)), as_rows(input));
     return at::detail::copy_into(out, native::view(sums, out.sizes()));
+  }
+  if (const Folding folding = find_folding(geometry, input, out); folding != Folding::none) {
+    return convolution_weight_gradient_kernel(
+        fold_axes(out, folding), folding == Folding::last_axis ? with_channels_last(grad) : grad,
+        fold_axes(input, folding), stride, padding, dilation, groups);
   }
   if (c10::is_reduced_floating_type(input.dtype())) {
     if (input.dtype() == kBFloat16 && sum_gradient_in_pairs(geometry, out, grad, input)) return;

@@ -174,7 +174,9 @@ void multiply(int64_t m, int64_t n, int64_t k, Word alpha, MatrixOperand<Word> a
     if (by_columns) multiply_by_columns(first, last, n, k, alpha, a.data, a.leading, right, out, out_leading);
     if (by_columns) return;
     int64_t done = 0;
-    if constexpr (sizeof(Word) >= 4) done = multiply_by_tiles(first, last, n, k, alpha, a, right, out, out_leading);
+    if constexpr (sizeof(Word) >= 4) {  // for a few rows blocks of b are not worth copying
+      if (last - first >= kTileRows) done = multiply_by_tiles(first, last, n, k, alpha, a, right, out, out_leading);
+    }
     multiply_by_rows<Word>(first, last, n - done, k, alpha, a, {right.data + done, right.leading, false}, out + done,
                            out_leading);
   });

@@ -6,6 +6,8 @@
 #include <aten/Parallel.h>
 #include <aten/native/cpu/bfloat16_products.h>
 #include <aten/native/cpu/blas.h>
+#include <aten/native/cpu/half_vector_products.h>
+#include <aten/native/cpu/panel_gemm.h>
 
 #include <algorithm>
 #include <type_traits>
@@ -56,16 +58,25 @@ struct Steps {
       : row(reading.transposed ? 1 : reading.leading), column(reading.transposed ? reading.leading : 1) {}
 };
 
+// An element of a matrix as a number of the type that products of T are summed in: integers wrap around.
+template <typename T, typename Element>
+auto number_of(Element element) {
+  if constexpr (std::is_integral_v<T>) return static_cast<uint64_t>(element);
+  else if constexpr (std::is_same_v<Element, T>) return element;
+  else return c10::detail::float_of_bits(static_cast<uint32_t>(element) << 16);  // bfloat16
+}
+
 // z = x y where that takes less than to call BLAS.
 constexpr int64_t kTinyProduct = 64;  // multiplications
-template <typename T>
-void multiply_tiny(int64_t m, int64_t n, int64_t k, const T* x, Steps of_x, const T* y, Steps of_y, T* z, Steps of_z) {
+template <typename T, typename Element>
+void multiply_tiny(int64_t m, int64_t n, int64_t k, const Element* x, Steps of_x, const Element* y, Steps of_y, T* z,
+                   Steps of_z) {
   for (int64_t i = 0; i < m; ++i) {
     for (int64_t j = 0; j < n; ++j) {
-      T sum(0);
+      auto sum = number_of<T>(Element(0));
       for (int64_t p = 0; p < k; ++p)
-        sum += x[i * of_x.row + p * of_x.column] * y[p * of_y.row + j * of_y.column];
-      z[i * of_z.row + j * of_z.column] = sum;
+        sum += number_of<T>(x[i * of_x.row + p * of_x.column]) * number_of<T>(y[p * of_y.row + j * of_y.column]);
+      z[i * of_z.row + j * of_z.column] = static_cast<T>(sum);
     }
   }
 }
@@ -76,8 +87,10 @@ void gemm(int64_t m, int64_t n, int64_t k, float alpha, MatrixOperand<uint16_t> 
   bfloat16_gemm(m, n, k, alpha, a, b, beta, out, out_leading);
 }
 
-// bfloat16 matrices come as they are, with a float32 result.
-bool is_to_be_widened(const Tensor& a) { return a.dtype() == kBFloat16 && !has_bfloat16_products(); }
+// bfloat16 matrices come as they are, and so do float16 ones where one is a vector, with a float32 result.
+bool is_to_be_widened(const Tensor& a) {
+  return a.dtype() == kBFloat16 ? !has_bfloat16_products() : a.dtype() == kHalf;
+}
 
 template <typename T>
 const T* elements(const Tensor& matrix) {
@@ -92,11 +105,27 @@ void dispatch_product(const Tensor& out, const Tensor& a, const char* name, Body
                                      [&](auto type) { body(type, typename decltype(type)::type()); });
 }
 
+// out = beta * out + alpha * a b, where one of them is a vector, of elements that the processor does not multiply.
+template <typename Element>
+void multiply_widened(const Tensor& out, const Tensor& a, const Reading& reading_a, const Tensor& b,
+                      const Reading& reading_b, float beta, float alpha) {
+  const bool is_row = b.sizes()[1] != 1;  // a is one: then the transpose, b^T a^T
+  const Tensor& matrix = is_row ? b : a;
+  const Reading& reading = is_row ? reading_b : reading_a;
+  const Tensor& vector = is_row ? a : b;
+  const int64_t dim = is_row ? 1 : 0;
+  multiply_by_vector<Element>(matrix.sizes()[dim], matrix.sizes()[1 - dim],
+                              {elements<Element>(matrix), reading.leading, reading.transposed != is_row},
+                              elements<Element>(vector), vector.strides()[dim], alpha, beta, out.data_ptr<float>(),
+                              out.strides()[dim]);
+}
+
 }  // namespace
 
 void gemm_kernel(const Tensor& out, const Tensor& a, const Tensor& b, const Scalar& beta,
                  const Scalar& alpha) {
-  if (is_to_be_widened(a))
+  const bool is_vector = a.sizes()[0] == 1 || b.sizes()[1] == 1;
+  if (is_to_be_widened(a) && !is_vector)
     return gemm_kernel(out, at::detail::to_dtype(a, kFloat), at::detail::to_dtype(b, kFloat), beta, alpha);
   const int64_t m = a.sizes()[0];
   const int64_t k = a.sizes()[1];
@@ -106,6 +135,12 @@ void gemm_kernel(const Tensor& out, const Tensor& a, const Tensor& b, const Scal
   Reading reading_out;
   const Tensor left = readable(a, reading_a);
   const Tensor right = readable(b, reading_b);
+  if (is_to_be_widened(a)) {
+    const auto keep = beta.to<float>();
+    const auto factor = alpha.to<float>();
+    if (a.dtype() == kHalf) return multiply_widened<c10::Half>(out, left, reading_a, right, reading_b, keep, factor);
+    return multiply_widened<c10::BFloat16>(out, left, reading_a, right, reading_b, keep, factor);
+  }
   const Tensor target = readable(out, reading_out);
   dispatch_product(out, a, "addmm_impl_cpu_", [&](auto type, auto element) {
     using scalar_t = typename decltype(type)::type;
@@ -144,11 +179,20 @@ void bmm_kernel(const Tensor& out, const Tensor& a, const Tensor& b) {
     const element_t* second = elements<element_t>(right);
     scalar_t* result = target.data_ptr<scalar_t>();
     auto multiply = [&](int64_t begin, int64_t end) {
-      if constexpr (std::is_same_v<element_t, scalar_t> && !std::is_integral_v<scalar_t>) {
-        if (m * n * k <= kTinyProduct) {
+      if (m * n * k <= kTinyProduct) {
+        for (int64_t i = begin; i < end; ++i) {
+          multiply_tiny(m, n, k, first + i * left.strides()[0], Steps(reading_a), second + i * right.strides()[0],
+                        Steps(reading_b), result + i * target.strides()[0], Steps(reading_out));
+        }
+        return;
+      }
+      if constexpr (std::is_same_v<element_t, scalar_t> && std::is_floating_point_v<scalar_t>) {
+        if (SmallProduct<scalar_t>::is_worth(m, n, k) && !reading_out.transposed) {
+          SmallProduct<scalar_t> product(m, n, k, {first, reading_a.leading, reading_a.transposed},
+                                         {second, reading_b.leading, reading_b.transposed}, reading_out.leading);
           for (int64_t i = begin; i < end; ++i) {
-            multiply_tiny(m, n, k, first + i * left.strides()[0], Steps(reading_a), second + i * right.strides()[0],
-                          Steps(reading_b), result + i * target.strides()[0], Steps(reading_out));
+            product.multiply(first + i * left.strides()[0], second + i * right.strides()[0],
+                             result + i * target.strides()[0]);
           }
           return;
         }

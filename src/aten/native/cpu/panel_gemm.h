@@ -19,6 +19,25 @@ template <typename T>
 void panel_gemm(int64_t m, int64_t n, int64_t k, T alpha, MatrixOperand<T> a, MatrixOperand<T> b, T beta, T* out,
                 int64_t out_leading);
 
+// Products of small matrices of the same sizes that lie alike, one after the other: what is the same for all is done
+// once. For float and double.
+template <typename T>
+class SmallProduct {
+ public:
+  // Of [m, k] and [k, n], into lines of `out_leading` elements; the operands' data does not count.
+  SmallProduct(int64_t m, int64_t n, int64_t k, MatrixOperand<T> a, MatrixOperand<T> b, int64_t out_leading);
+  // Whether it takes less than gemm.
+  static bool is_worth(int64_t m, int64_t n, int64_t k);
+  // out = a b.
+  void multiply(const T* a, const T* b, T* out);
+
+ private:
+  int64_t n_, out_leading_;
+  MatrixOperand<T> right_;
+  std::vector<int64_t> rows_, depths_;
+  std::vector<T> panel_, edge_;
+};
+
 // out = beta * out + alpha * the product of a gathered matrix, whose element (i, k) is data[rows[i] + depths[k]], and
 // of one with `columns` columns. `Kind` has types Left (of data), Line (of panels) and Sum, width(), write_panel(first
 // line, lines, first column, columns, panel), and add(), which is add_gathered_product.
