@@ -82,7 +82,8 @@ Tensor mm(const Tensor& self, const Tensor& mat2) {
   Tensor out = at::detail::empty({self.sizes()[0], mat2.sizes()[1]}, self.dtype(), self.device());
   if (repeats(self, 0)) return repeat_into(out, native::mm(first_of(self, 0), mat2));
   if (repeats(mat2, 1)) return repeat_into(out, native::mm(self, first_of(mat2, 1)));
-  const bool adds = !self.is_cpu() || self.sizes()[1] != 1 || !self.is_floating_point();
+  const bool is_real = self.is_floating_point() || c10::is_integral_type(self.dtype(), /*include_bool=*/false);
+  const bool adds = !self.is_cpu() || self.sizes()[1] != 1 || !is_real;
   if (!adds) at::mul_out(out, self.contiguous(), mat2.contiguous());
   else if (out.numel() > 0) run_product(gemm_kernels, out, false, self, mat2, Scalar(0), Scalar(1));
   return out;

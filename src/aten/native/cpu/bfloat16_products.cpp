@@ -209,12 +209,6 @@ AT_PAIRS_TARGET inline PairVectors pairs_of(__m512i upper, __m512i lower) {
   return {_mm512_permutex2var_epi16(upper, _mm512_load_si512(places.data()), lower),
           _mm512_permutex2var_epi16(upper, _mm512_load_si512(places.data() + 32), lower)};
 }
-AT_PAIRS_TARGET inline void store_pairs(const uint16_t* upper, const uint16_t* lower, uint32_t* to) {
-  const PairVectors pairs = pairs_of(_mm512_loadu_si512(upper), _mm512_loadu_si512(lower));
-  _mm512_storeu_si512(to, pairs.first);
-  _mm512_storeu_si512(to + kLanes, pairs.second);
-}
-
 // The first `count` of 32 numbers; 0 for the others.
 AT_PAIRS_TARGET inline __m512i load_some(const uint16_t* from, int64_t count) {
   const __mmask32 mask = count >= 32 ? ~__mmask32(0) : (__mmask32(1) << std::max<int64_t>(count, 0)) - 1;
@@ -227,19 +221,24 @@ AT_PAIRS_TARGET void multiply_lines(int64_t count, int64_t depth, const uint16_t
   for (int64_t i = 0; i < count; ++i) {
     const uint16_t* line = lines + i * leading;
     __m512 totals[4] = {_mm512_setzero_ps(), _mm512_setzero_ps(), _mm512_setzero_ps(), _mm512_setzero_ps()};
-    for (int64_t k = 0; k < depth; k += 128) {
+    int64_t k = 0;
+    for (; k + 128 <= depth; k += 128) {
 #pragma GCC unroll 4
       for (int64_t v = 0; v < 4; ++v) {
-        const int64_t left = depth - k - 32 * v;
-        totals[v] = _mm512_dpbf16_ps(totals[v], (__m512bh)load_some(line + k + 32 * v, left),
-                                     (__m512bh)load_some(vector + k + 32 * v, left));
+        totals[v] = _mm512_dpbf16_ps(totals[v], (__m512bh)_mm512_loadu_si512(line + k + 32 * v),
+                                     (__m512bh)_mm512_loadu_si512(vector + k + 32 * v));
       }
+    }
+    for (; k < depth; k += 32) {
+      totals[0] = _mm512_dpbf16_ps(totals[0], (__m512bh)load_some(line + k, depth - k),
+                                   (__m512bh)load_some(vector + k, depth - k));
     }
     alignas(64) float lanes[kLanes];
     _mm512_store_ps(lanes, _mm512_add_ps(_mm512_add_ps(totals[0], totals[1]), _mm512_add_ps(totals[2], totals[3])));
-    float sum = 0;
-    for (const float lane : lanes) sum += lane;
-    out[i] = sum;
+    for (int64_t held = kLanes / 2; held > 0; held /= 2) {
+      for (int64_t lane = 0; lane < held; ++lane) lanes[lane] += lanes[lane + held];
+    }
+    out[i] = lanes[0];
   }
 }
 
@@ -320,19 +319,23 @@ struct Pairs {
   AT_PAIRS_TARGET void write_panel(int64_t first, int64_t lines, int64_t column, int64_t columns,
                                    uint32_t* panel) const {
     int64_t line = 0;
-    const int64_t whole = columns == kWidth ? std::min(lines, depth / 2 - first) : 0;  // lines of 32 pairs
+    const int64_t whole = std::clamp<int64_t>(depth / 2 - first, 0, lines);  // lines of pairs of two
     if (!right.transposed) {
       const uint16_t* from = right.data + 2 * first * right.leading + column;
-      for (; line < whole; ++line, from += 2 * right.leading)
-        store_pairs(from, from + right.leading, panel + line * kWidth);
+      for (; line < whole; ++line, from += 2 * right.leading) {
+        const PairVectors both = pairs_of(load_some(from, columns), load_some(from + right.leading, columns));
+        _mm512_storeu_si512(panel + line * kWidth, both.first);
+        _mm512_storeu_si512(panel + line * kWidth + kLanes, both.second);
+      }
     } else if (right.leading % 2 == 0) {  // pairs are numbers of 32 bits, in lines
       constexpr int64_t kLinesAtATime = 64;
+      if (columns < kWidth) std::fill_n(panel, whole * kWidth, 0U);
       for (; line < whole; line += kLinesAtATime) {
         transpose_matrix(reinterpret_cast<const float*>(right.data + column * right.leading) + first + line,
-                         right.leading / 2, kWidth, std::min(kLinesAtATime, whole - line),
+                         right.leading / 2, columns, std::min(kLinesAtATime, whole - line),
                          reinterpret_cast<float*>(panel) + line * kWidth, kWidth);
       }
-      line = std::max<int64_t>(whole, 0);
+      line = whole;
     }
     for (; line < lines; ++line) {
       const int64_t k = 2 * (first + line);
@@ -483,6 +486,15 @@ void bfloat16_gemm(int64_t m, int64_t n, int64_t k, float alpha, MatrixOperand<u
   const int64_t pairs = (k + 1) / 2;
   std::vector<int64_t> rows(static_cast<size_t>(m));
   std::vector<int64_t> depths(static_cast<size_t>(pairs));
+  for (size_t i = 0; i < depths.size(); ++i) depths[i] = static_cast<int64_t>(2 * i);
+  if (is_better_turned(m, n, b) && k % 2 == 0) {
+    rows.resize(static_cast<size_t>(n));
+    for (size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<int64_t>(i) * b.leading;
+    return run_turned(m, n, beta != 0, out, out_leading, [&](float* turned, int64_t leading) {
+      run_panels(Pairs<uint16_t>{{a.data, a.leading, !a.transposed}, k}, b.data, rows, depths, m, alpha, beta, turned,
+                 leading);
+    });
+  }
   constexpr int64_t kCopied = 1 << 16;  // elements that are worth a thread
   if (a.transposed) {
     const int64_t places = (m + kLanes - 1) / kLanes * kLanes;
@@ -507,7 +519,6 @@ void bfloat16_gemm(int64_t m, int64_t n, int64_t k, float alpha, MatrixOperand<u
     a = {copy.get(), padded, false};
   }
   for (size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<int64_t>(i) * a.leading;
-  for (size_t i = 0; i < depths.size(); ++i) depths[i] = static_cast<int64_t>(2 * i);
   run_panels(Pairs<uint16_t>{b, k}, a.data, rows, depths, n, alpha, beta, out, out_leading);
 }
 

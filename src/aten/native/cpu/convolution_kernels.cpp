@@ -163,6 +163,17 @@ bool has_few_channels(const Geometry& g) {
          g.window_count() >= kManyResults;
 }
 
+// The same of images whose channels lie last: places times a few filters.
+constexpr int64_t kFewFilters = 4;
+template <typename T>
+void multiply_places(const Geometry& g, T* out, const T* input, const T* weight, const T* bias) {
+  const int64_t places = g.batch * g.window_count();
+  const int64_t outs = g.window_channels;
+  for (int64_t i = 0; bias && i < places; ++i) std::copy_n(bias, outs, out + i * outs);
+  gemm(places, outs, g.image_channels, T(1), {input, g.image_channels, false}, {weight, g.image_channels, true},
+       T(bias ? 1 : 0), out, outs);
+}
+
 // Channels last where takes_channels_last() says so.
 template <typename T>
 void convolve(const Geometry& g, bool channels_last, T* out, const T* input, const T* weight, const T* bias) {
@@ -171,6 +182,8 @@ void convolve(const Geometry& g, bool channels_last, T* out, const T* input, con
       if (!channels_last && has_few_channels(g)) return convolve_places(g, out, input, weight, bias);
     }
     if (!channels_last && is_product_of_image(g)) return convolve_by_products(g, out, input, weight, bias);
+    if (channels_last && g.is_pointwise() && g.groups == 1 && g.window_channels <= kFewFilters)
+      return multiply_places(g, out, input, weight, bias);
     if (is_gathered<T>(g, g.window_channels, channels_last))
       return convolve_gathered(g, channels_last, out, input, weight, bias);
     if (channels_last) return convolve_channelwise(g, false, out, input, weight, bias);

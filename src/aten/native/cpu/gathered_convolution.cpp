@@ -22,7 +22,7 @@ constexpr int64_t kSortedSources = 64;        // lines of a panel that a tap nee
 constexpr int64_t kFewSortedSources = 32;     // the same, where more of the reads lie around the image
 constexpr int64_t kWorthSorting = 25;         // more than a part in so many reads lie around the image
 constexpr int64_t kFewWorthSorting = 14;
-constexpr int64_t kJoinedBytes = 1 << 24;     // of frames of images that are computed together
+constexpr int64_t kJoinedBytes = 1 << 22;     // of images that are computed together, which are read for each panel
 constexpr int64_t kSmallImage = 256;          // results
 constexpr int64_t kLargeWeight = 1 << 18;     // bytes that are not kept in the cache from one image to the next
 
@@ -115,9 +115,6 @@ void compute_results(const PreparedPhase& prepared, Range wanted, Range channels
   const int64_t width = panel_columns<SumOf<T>>();
   const int64_t depth = prepared.depth();
   const auto& parts = prepared.parts;
-  // Sums of whole vectors in one part are written where they belong.
-  const bool in_place =
-      layout.channels_last && layout.in_order && parts.size() == 1 && prepared.classes.size() == 1;
   // Blocks of about the same size: for a few results a panel is not worth reading.
   const int64_t results = wanted.last - wanted.first;
   const int64_t blocks = std::max<int64_t>(1, divide_up(results, kBlockResults));
@@ -131,17 +128,22 @@ void compute_results(const PreparedPhase& prepared, Range wanted, Range channels
         const int64_t columns = std::min(width, channels.last - channel);
         const auto initial = starts ? Lines<const SumOf<T>>{starts + channel, 0} : zero_lines<SumOf<T>>();
         const T* panel = panels + (channel - channels.first) / width * step + prepared.first_line * width;
-        if (in_place && is_whole<T>(columns)) {
-          add_product<T, Result>(data, prepared.phase.reads.data() + block, count, prepared.depths.data(), depth,
-                                 {panel, width}, columns, initial,
-                                 {out + prepared.phase.writes[static_cast<size_t>(block)] + channel, layout.place});
-          continue;
-        }
-        SumOf<T>* to = sums + (parts.size() > 1 ? channel * kBlockResults : 0);
+        SumOf<T>* const to = sums + (parts.size() > 1 ? channel * kBlockResults : 0);
         for (const ResultClass& one : prepared.classes) {
           const int64_t start = std::max(block, one.results.first);
           const int64_t few = std::min(block + count, one.results.last) - start;
           if (few <= 0) continue;
+          const int64_t* const writes = prepared.phase.writes.data() + start;
+          // Sums of whole vectors in one part are written where they belong.
+          if (layout.channels_last && parts.size() == 1 && one.lines.size() == 1 && is_whole<T>(columns) &&
+              writes[few - 1] - writes[0] == (few - 1) * layout.place) {
+            const Range lines = one.lines[0];
+            add_product<T, Result>(data, prepared.phase.reads.data() + start, few,
+                                   prepared.depths.data() + lines.first, lines.last - lines.first,
+                                   {panel + lines.first * width, width}, columns, initial,
+                                   {out + writes[0] + channel, layout.place});
+            continue;
+          }
           const Lines<SumOf<T>> own{to + (start - block) * width, width};
           for (int64_t i = 0; one.lines.empty() && part == 0 && i < few; ++i)
             std::copy_n(initial.data, columns, own.data + i * width);
@@ -154,10 +156,8 @@ void compute_results(const PreparedPhase& prepared, Range wanted, Range channels
                                      end - begin, {panel + begin * width, width}, columns,
                                      fresh ? initial : Lines<const SumOf<T>>{own.data, width}, own);
           }
-        }
-        if (part == parts.size() - 1) {
-          write_results(to, count, columns, prepared.phase.writes.data() + block, layout,
-                        out + channel * layout.image.channel);
+          if (part == parts.size() - 1)
+            write_results(own.data, few, columns, writes, layout, out + channel * layout.image.channel);
         }
       }
     }
@@ -210,7 +210,8 @@ void run_plan(const Geometry& g, GatherPlan plan, const std::array<int64_t, 3>& 
   // Small images are computed as one: a large weight is not read again for each, and what they read alike is sorted.
   const bool joined =
       weight_bytes > kLargeWeight && result_size[0] * result_size[1] * result_size[2] < kSmallImage;
-  const int64_t most_joined = frame ? std::max<int64_t>(1, kJoinedBytes / (frame * int64_t{sizeof(T)})) : g.batch;
+  const int64_t read = (frame ? frame : image_elements) * int64_t{sizeof(T)};
+  const int64_t most_joined = std::max<int64_t>(1, kJoinedBytes / read);
   if (joined && g.batch > most_joined) {
     Geometry some = g;
     for (int64_t first = 0; first < g.batch; first += most_joined) {

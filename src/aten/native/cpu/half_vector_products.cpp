@@ -15,70 +15,66 @@ HWY_BEFORE_NAMESPACE();
 namespace at::native::cpu {
 namespace HWY_NAMESPACE {
 
+// What a processor converts in vectors; others widen one number at a time, which takes longer than a product.
+#if TORCH_CONVERTS_HALVES
 // out[i] = sum over k of lines[i * leading + k] * vector[k]. Neighbouring sums hide how long an addition takes.
-template <typename Element>
-HWY_ATTR void multiply_lines(int64_t count, int64_t depth, const Element* lines, int64_t leading, const float* vector,
+HWY_ATTR void multiply_lines(int64_t count, int64_t depth, const c10::Half* lines, int64_t leading, const float* vector,
                              float* out) {
   const hn::ScalableTag<float> d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  for (int64_t i = 0; i < count; ++i) {
-    const Element* const line = lines + i * leading;
-    hn::Vec<decltype(d)> sums[4] = {hn::Zero(d), hn::Zero(d), hn::Zero(d), hn::Zero(d)};
+  const auto add = [&](auto& sum, const c10::Half* line, int64_t k)
+                       HWY_ATTR { sum = hn::MulAdd(load_stored(d, line + k), hn::LoadU(d, vector + k), sum); };
+  for (int64_t i = 0; i < count; ++i, lines += leading) {
+    auto first = hn::Zero(d), second = hn::Zero(d), third = hn::Zero(d), fourth = hn::Zero(d);
     int64_t k = 0;
     for (; k + 4 * lanes <= depth; k += 4 * lanes) {
-#pragma GCC unroll 4
-      for (int v = 0; v < 4; ++v)
-        sums[v] = hn::MulAdd(load_stored(d, line + k + v * lanes), hn::LoadU(d, vector + k + v * lanes), sums[v]);
+      add(first, lines, k);
+      add(second, lines, k + lanes);
+      add(third, lines, k + 2 * lanes);
+      add(fourth, lines, k + 3 * lanes);
     }
-    for (; k + lanes <= depth; k += lanes)
-      sums[0] = hn::MulAdd(load_stored(d, line + k), hn::LoadU(d, vector + k), sums[0]);
-    float sum = hn::ReduceSum(d, hn::Add(hn::Add(sums[0], sums[1]), hn::Add(sums[2], sums[3])));
-    for (; k < depth; ++k) sum += static_cast<float>(line[k]) * vector[k];
+    for (; k + lanes <= depth; k += lanes) add(first, lines, k);
+    float sum = hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(first, second), hn::Add(third, fourth))));
+    for (; k < depth; ++k) sum += static_cast<float>(lines[k]) * vector[k];
     out[i] = sum;
   }
 }
 
-// out[j] += sum over k of vector[k] * lines[k * leading + j], for as many lines as are read together.
-template <int kLines, typename Element>
-HWY_ATTR void add_some_lines(int64_t count, const Element* lines, int64_t leading, const float* vector, float* out) {
+// out[j] = sum over k of vector[k] * lines[k * leading + j], four lines at a time.
+HWY_ATTR void add_lines(int64_t count, int64_t depth, const c10::Half* lines, int64_t leading, const float* vector,
+                        float* out) {
   const hn::ScalableTag<float> d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  int64_t j = 0;
-  for (; j + lanes <= count; j += lanes) {
-    auto sum = hn::LoadU(d, out + j);
-#pragma GCC unroll 8
-    for (int k = 0; k < kLines; ++k)
-      sum = hn::MulAdd(load_stored(d, lines + k * leading + j), hn::Set(d, vector[k]), sum);
-    hn::StoreU(sum, d, out + j);
-  }
-  for (; j < count; ++j) {
-    for (int k = 0; k < kLines; ++k) out[j] += static_cast<float>(lines[k * leading + j]) * vector[k];
-  }
-}
-
-template <typename Element>
-HWY_ATTR void add_lines(int64_t count, int64_t depth, const Element* lines, int64_t leading, const float* vector,
-                        float* out) {
-  constexpr int kTogether = 8;
   std::fill_n(out, count, 0.0F);
-  int64_t k = 0;
-  for (; k + kTogether <= depth; k += kTogether)
-    add_some_lines<kTogether>(count, lines + k * leading, leading, vector + k, out);
-  for (; k < depth; ++k) add_some_lines<1>(count, lines + k * leading, leading, vector + k, out);
-}
-
-#define TORCH_HALF_PRODUCTS(Element)                                                                                \
-  void multiply_lines_##Element(int64_t count, int64_t depth, const c10::Element* lines, int64_t leading,           \
-                                const float* vector, float* out) {                                                  \
-    multiply_lines(count, depth, lines, leading, vector, out);                                                      \
-  }                                                                                                                 \
-  void add_lines_##Element(int64_t count, int64_t depth, const c10::Element* lines, int64_t leading,                \
-                           const float* vector, float* out) {                                                       \
-    add_lines(count, depth, lines, leading, vector, out);                                                           \
+  for (int64_t k = 0; k < depth; k += 4) {
+    const int64_t held = depth - k < 4 ? depth - k : 4;
+    int64_t j = 0;
+    for (; j + lanes <= count; j += lanes) {
+      auto sum = hn::LoadU(d, out + j);
+      for (int64_t i = k; i < k + held; ++i)
+        sum = hn::MulAdd(load_stored(d, lines + i * leading + j), hn::Set(d, vector[i]), sum);
+      hn::StoreU(sum, d, out + j);
+    }
+    for (; j < count; ++j) {
+      for (int64_t i = k; i < k + held; ++i) out[j] += static_cast<float>(lines[i * leading + j]) * vector[i];
+    }
   }
-TORCH_HALF_PRODUCTS(Half)
-TORCH_HALF_PRODUCTS(BFloat16)
-#undef TORCH_HALF_PRODUCTS
+}
+#else
+void multiply_lines(int64_t count, int64_t depth, const c10::Half* lines, int64_t leading, const float* vector,
+                    float* out) {
+  for (int64_t i = 0; i < count; ++i) {
+    out[i] = 0;
+    for (int64_t k = 0; k < depth; ++k) out[i] += static_cast<float>(lines[i * leading + k]) * vector[k];
+  }
+}
+void add_lines(int64_t count, int64_t depth, const c10::Half* lines, int64_t leading, const float* vector, float* out) {
+  std::fill_n(out, count, 0.0F);
+  for (int64_t k = 0; k < depth; ++k) {
+    for (int64_t j = 0; j < count; ++j) out[j] += static_cast<float>(lines[k * leading + j]) * vector[k];
+  }
+}
+#endif
 
 }  // namespace HWY_NAMESPACE
 }  // namespace at::native::cpu
@@ -87,24 +83,10 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace at::native::cpu {
 
-namespace {
+HWY_EXPORT(multiply_lines);
+HWY_EXPORT(add_lines);
 
-#define TORCH_HALF_PRODUCTS(Element)                                                                                  \
-  HWY_EXPORT(multiply_lines_##Element);                                                                               \
-  HWY_EXPORT(add_lines_##Element);                                                                                    \
-  void run_lines(bool adds, int64_t count, int64_t depth, const c10::Element* lines, int64_t leading,                 \
-                 const float* vector, float* out) {                                                                   \
-    if (adds) HWY_DYNAMIC_DISPATCH(add_lines_##Element)(count, depth, lines, leading, vector, out);                   \
-    else HWY_DYNAMIC_DISPATCH(multiply_lines_##Element)(count, depth, lines, leading, vector, out);                   \
-  }
-TORCH_HALF_PRODUCTS(Half)
-TORCH_HALF_PRODUCTS(BFloat16)
-#undef TORCH_HALF_PRODUCTS
-
-}  // namespace
-
-template <typename Element>
-void multiply_by_vector(int64_t count, int64_t depth, MatrixOperand<Element> matrix, const Element* vector,
+void multiply_by_vector(int64_t count, int64_t depth, MatrixOperand<c10::Half> matrix, const c10::Half* vector,
                         int64_t vector_step, float alpha, float beta, float* out, int64_t out_step) {
   constexpr int64_t kSerialElements = 1 << 17;
   constexpr int64_t kFewResults = 32;
@@ -114,18 +96,20 @@ void multiply_by_vector(int64_t count, int64_t depth, MatrixOperand<Element> mat
   std::vector<float> products(static_cast<size_t>(count));
   const int64_t grain = std::max(kFewResults, kSerialElements / std::max<int64_t>(depth, 1));
   parallel_for(0, count, grain, [&](int64_t first, int64_t last) {
-    run_lines(matrix.transposed, last - first, depth, matrix.data + first * (matrix.transposed ? 1 : matrix.leading),
-              matrix.leading, factors.data(), products.data() + first);
+    float* const to = products.data() + first;
+    if (matrix.transposed) {
+      HWY_DYNAMIC_DISPATCH(add_lines)
+      (last - first, depth, matrix.data + first, matrix.leading, factors.data(), to);
+    } else {
+      HWY_DYNAMIC_DISPATCH(multiply_lines)
+      (last - first, depth, matrix.data + first * matrix.leading, matrix.leading, factors.data(), to);
+    }
   });
   for (int64_t i = 0; i < count; ++i) {
     float& target = out[i * out_step];
     target = alpha * products[static_cast<size_t>(i)] + (beta == 0 ? 0.0F : beta * target);
   }
 }
-template void multiply_by_vector(int64_t, int64_t, MatrixOperand<c10::Half>, const c10::Half*, int64_t, float, float,
-                                 float*, int64_t);
-template void multiply_by_vector(int64_t, int64_t, MatrixOperand<c10::BFloat16>, const c10::BFloat16*, int64_t, float,
-                                 float, float*, int64_t);
 
 }  // namespace at::native::cpu
 #endif  // HWY_ONCE

@@ -26,6 +26,7 @@ using Wide = std::conditional_t<sizeof(Word) == 8, uint64_t, uint32_t>;
 template <typename Word>
 MatrixOperand<Word> to_rows(MatrixOperand<Word> matrix, int64_t rows, int64_t columns, std::vector<Word>& memory) {
   if (!matrix.transposed) return matrix;
+  if (rows == 1 && matrix.leading == 1) return {matrix.data, columns, false};
   memory.resize(static_cast<size_t>(rows * columns));
   for (int64_t i = 0; i < rows; ++i) {
     for (int64_t j = 0; j < columns; ++j) memory[i * columns + j] = matrix.data[j * matrix.leading + i];

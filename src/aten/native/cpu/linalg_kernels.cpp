@@ -105,27 +105,26 @@ void dispatch_product(const Tensor& out, const Tensor& a, const char* name, Body
                                      [&](auto type) { body(type, typename decltype(type)::type()); });
 }
 
-// out = beta * out + alpha * a b, where one of them is a vector, of elements that the processor does not multiply.
-template <typename Element>
-void multiply_widened(const Tensor& out, const Tensor& a, const Reading& reading_a, const Tensor& b,
-                      const Reading& reading_b, float beta, float alpha) {
+// out = beta * out + alpha * a b, of float16, where one of them is a vector.
+void multiply_halves(const Tensor& out, const Tensor& a, const Reading& reading_a, const Tensor& b,
+                     const Reading& reading_b, float beta, float alpha) {
   const bool is_row = b.sizes()[1] != 1;  // a is one: then the transpose, b^T a^T
   const Tensor& matrix = is_row ? b : a;
   const Reading& reading = is_row ? reading_b : reading_a;
   const Tensor& vector = is_row ? a : b;
   const int64_t dim = is_row ? 1 : 0;
-  multiply_by_vector<Element>(matrix.sizes()[dim], matrix.sizes()[1 - dim],
-                              {elements<Element>(matrix), reading.leading, reading.transposed != is_row},
-                              elements<Element>(vector), vector.strides()[dim], alpha, beta, out.data_ptr<float>(),
-                              out.strides()[dim]);
+  multiply_by_vector(matrix.sizes()[dim], matrix.sizes()[1 - dim],
+                     {elements<c10::Half>(matrix), reading.leading, reading.transposed != is_row},
+                     elements<c10::Half>(vector), vector.strides()[dim], alpha, beta, out.data_ptr<float>(),
+                     out.strides()[dim]);
 }
 
 }  // namespace
 
 void gemm_kernel(const Tensor& out, const Tensor& a, const Tensor& b, const Scalar& beta,
                  const Scalar& alpha) {
-  const bool is_vector = a.sizes()[0] == 1 || b.sizes()[1] == 1;
-  if (is_to_be_widened(a) && !is_vector)
+  const bool is_of_halves = a.dtype() == kHalf && (a.sizes()[0] == 1 || b.sizes()[1] == 1);
+  if (is_to_be_widened(a) && !is_of_halves)
     return gemm_kernel(out, at::detail::to_dtype(a, kFloat), at::detail::to_dtype(b, kFloat), beta, alpha);
   const int64_t m = a.sizes()[0];
   const int64_t k = a.sizes()[1];
@@ -135,12 +134,8 @@ void gemm_kernel(const Tensor& out, const Tensor& a, const Tensor& b, const Scal
   Reading reading_out;
   const Tensor left = readable(a, reading_a);
   const Tensor right = readable(b, reading_b);
-  if (is_to_be_widened(a)) {
-    const auto keep = beta.to<float>();
-    const auto factor = alpha.to<float>();
-    if (a.dtype() == kHalf) return multiply_widened<c10::Half>(out, left, reading_a, right, reading_b, keep, factor);
-    return multiply_widened<c10::BFloat16>(out, left, reading_a, right, reading_b, keep, factor);
-  }
+  if (is_of_halves)
+    return multiply_halves(out, left, reading_a, right, reading_b, beta.to<float>(), alpha.to<float>());
   const Tensor target = readable(out, reading_out);
   dispatch_product(out, a, "addmm_impl_cpu_", [&](auto type, auto element) {
     using scalar_t = typename decltype(type)::type;

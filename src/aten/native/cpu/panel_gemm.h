@@ -118,4 +118,21 @@ void run_panels(const Kind& kind, const typename Kind::Left* data, const std::ve
   }
 }
 
+// Whether [m, k] times [k, n] is better computed turned round, as the product of the second matrix's columns, which lie
+// next to each other and are read once, and a panel of few rows.
+template <typename T>
+bool is_better_turned(int64_t m, int64_t n, MatrixOperand<T> b) {
+  constexpr int64_t kFewRows = 16;
+  return b.transposed && m <= kFewRows && n >= 4 * m;
+}
+
+// Calls body(sums, step from a row to the next), with the transpose of out, [n, m] there, which is turned back.
+template <typename Sum, typename Body>
+void run_turned(int64_t m, int64_t n, bool is_read, Sum* out, int64_t out_leading, Body&& body) {
+  const std::unique_ptr<Sum[]> turned(new Sum[static_cast<size_t>(n * m)]);  // not initialised
+  if (is_read) transpose_matrix(out, out_leading, m, n, turned.get(), m);
+  body(turned.get(), m);
+  transpose_matrix(turned.get(), m, n, m, out, out_leading);
+}
+
 }  // namespace at::native::cpu
