@@ -121,7 +121,9 @@ Tensor bmm(const Tensor& self, const Tensor& mat2) {
   TORCH_CHECK(self.dtype() == mat2.dtype(), "expected scalar type ", self.dtype(), " but found ",
               mat2.dtype());
   const Tensor out = at::detail::empty({a[0], a[1], b[2]}, self.dtype(), self.device());
-  if (out.numel() > 0) run_product(bmm_kernels, out, false, self, mat2);
+  if (out.numel() == 0) return out;
+  if (out.is_cpu() && out.dtype() == kBFloat16) run_kernel(bmm_kernels, out.device(), out, self, mat2);
+  else run_product(bmm_kernels, out, false, self, mat2);
   return out;
 }
 

@@ -369,6 +369,42 @@ void multiply_by_mkl(int64_t m, int64_t n, int64_t k, float alpha, MatrixOperand
   gemm_bf16bf16f32_(&mode_b, &mode_a, &rows, &columns, &inner, &alpha, b.data, &ldb, a.data, &lda, &beta, out, &ldc);
 }
 
+void multiply_pairs(const GemmTask<uint16_t, float>& task, int64_t k, float alpha) {
+  const auto [m, n, a, b, beta, out, out_leading] = task;
+  const int64_t pairs = (k + 1) / 2;
+  std::vector<int64_t> rows(static_cast<size_t>(m));
+  std::vector<int64_t> depths(static_cast<size_t>(pairs));
+  constexpr int64_t kCopied = 1 << 16;  // elements that are worth a thread
+  if (a.transposed) {
+    const int64_t places = (m + kLanes - 1) / kLanes * kLanes;
+    const std::unique_ptr<uint32_t[]> copy(new uint32_t[static_cast<size_t>(places * pairs)]);  // not initialised
+    parallel_for(0, pairs, std::max<int64_t>(1, kCopied / m), [&](int64_t first, int64_t last) {
+      pair_columns(task.a, k, task.m, first, last, pairs, copy.get());
+    });
+    for (size_t i = 0; i < rows.size(); ++i) rows[i] = column_place(static_cast<int64_t>(i), pairs);
+    for (size_t i = 0; i < depths.size(); ++i) depths[i] = static_cast<int64_t>(i) * kLanes;
+    return run_panels(Pairs<uint32_t>{b, k}, copy.get(), rows, depths, n, alpha, beta, out, out_leading);
+  }
+  const uint16_t* data = a.data;
+  int64_t leading = a.leading;
+  std::unique_ptr<uint16_t[]> copy;
+  if (k % 2 != 0) {  // the last pair has to be whole
+    const int64_t padded = 2 * pairs;
+    copy.reset(new uint16_t[static_cast<size_t>(m * padded)]);
+    parallel_for(0, m, std::max<int64_t>(1, kCopied / padded), [&](int64_t first, int64_t last) {
+      for (int64_t i = first; i < last; ++i) {
+        std::copy_n(task.a.data + i * task.a.leading, k, copy.get() + i * padded);
+        copy[static_cast<size_t>(i * padded + k)] = 0;
+      }
+    });
+    data = copy.get();
+    leading = padded;
+  }
+  for (size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<int64_t>(i) * leading;
+  for (size_t i = 0; i < depths.size(); ++i) depths[i] = static_cast<int64_t>(2 * i);
+  run_panels(Pairs<uint16_t>{b, k}, data, rows, depths, n, alpha, beta, out, out_leading);
+}
+
 }  // namespace
 
 template <typename Element, typename Sum>
@@ -483,43 +519,9 @@ void bfloat16_gemm(int64_t m, int64_t n, int64_t k, float alpha, MatrixOperand<u
     return multiply_by_vector(n, k, {b.data, b.leading, !b.transposed}, a.data, a.transposed ? a.leading : 1, alpha,
                               beta, out, 1);
   }
-  const int64_t pairs = (k + 1) / 2;
-  std::vector<int64_t> rows(static_cast<size_t>(m));
-  std::vector<int64_t> depths(static_cast<size_t>(pairs));
-  for (size_t i = 0; i < depths.size(); ++i) depths[i] = static_cast<int64_t>(2 * i);
-  if (is_better_turned(m, n, b) && k % 2 == 0) {
-    rows.resize(static_cast<size_t>(n));
-    for (size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<int64_t>(i) * b.leading;
-    return run_turned(m, n, beta != 0, out, out_leading, [&](float* turned, int64_t leading) {
-      run_panels(Pairs<uint16_t>{{a.data, a.leading, !a.transposed}, k}, b.data, rows, depths, m, alpha, beta, turned,
-                 leading);
-    });
-  }
-  constexpr int64_t kCopied = 1 << 16;  // elements that are worth a thread
-  if (a.transposed) {
-    const int64_t places = (m + kLanes - 1) / kLanes * kLanes;
-    const std::unique_ptr<uint32_t[]> copy(new uint32_t[static_cast<size_t>(places * pairs)]);  // not initialised
-    parallel_for(0, pairs, std::max<int64_t>(1, kCopied / m), [&](int64_t first, int64_t last) {
-      pair_columns(a, k, m, first, last, pairs, copy.get());
-    });
-    for (size_t i = 0; i < rows.size(); ++i) rows[i] = column_place(static_cast<int64_t>(i), pairs);
-    for (size_t i = 0; i < depths.size(); ++i) depths[i] = static_cast<int64_t>(i) * kLanes;
-    return run_panels(Pairs<uint32_t>{b, k}, copy.get(), rows, depths, n, alpha, beta, out, out_leading);
-  }
-  std::unique_ptr<uint16_t[]> copy;
-  if (k % 2 != 0) {  // the last pair has to be whole
-    const int64_t padded = 2 * pairs;
-    copy.reset(new uint16_t[static_cast<size_t>(m * padded)]);
-    parallel_for(0, m, std::max<int64_t>(1, kCopied / padded), [&](int64_t first, int64_t last) {
-      for (int64_t i = first; i < last; ++i) {
-        std::copy_n(a.data + i * a.leading, k, copy.get() + i * padded);
-        copy[static_cast<size_t>(i * padded + k)] = 0;
-      }
-    });
-    a = {copy.get(), padded, false};
-  }
-  for (size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<int64_t>(i) * a.leading;
-  run_panels(Pairs<uint16_t>{b, k}, a.data, rows, depths, n, alpha, beta, out, out_leading);
+  const GemmTask<uint16_t, float> given{m, n, a, b, beta, out, out_leading};
+  run_turned(is_better_turned(m, n, b) && k % 2 == 0, given,
+             [&](const GemmTask<uint16_t, float>& task) { multiply_pairs(task, k, alpha); });
 }
 
 #else

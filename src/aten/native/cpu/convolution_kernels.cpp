@@ -15,10 +15,12 @@
 #include <aten/native/cpu/ConvolutionGeometry.h>
 #include <aten/native/cpu/ConvolutionTasks.h>
 #include <aten/native/cpu/DispatchInt64.h>
+#include <aten/native/cpu/FoldedAxes.h>
 #include <aten/native/cpu/bfloat16_products.h>
 #include <aten/native/cpu/blas.h>
 #include <aten/native/cpu/channelwise_convolution.h>
 #include <aten/native/cpu/gathered_convolution.h>
+#include <aten/native/cpu/gathered_elements.h>
 #include <aten/native/cpu/gathered_products.h>
 #include <aten/native/cpu/phased_convolution.h>
 
@@ -327,36 +329,12 @@ Tensor as_rows(const Tensor& tensor) {
   return native::view(at::detail::to_contiguous(tensor), {tensor.sizes()[0], -1});
 }
 
-MemoryFormat last_format(const Tensor& image) {
-  return image.dim() == 5 ? MemoryFormat::ChannelsLast3d : MemoryFormat::ChannelsLast;
-}
-Tensor with_channels_last(const Tensor& image) { return at::detail::to_contiguous(image, last_format(image)); }
-Tensor like_with_channels_last(const Tensor& image) {
-  return at::detail::empty(image.sizes(), image.options(), last_format(image));
-}
-
-// A kernel that covers the image along some axes, at one place, has channels there: along the last axis of an image
-// with one channel these lie last; along all others of a row-major image they follow each other.
-enum class Folding { none, last_axis, other_axes };
-Folding find_folding(const Geometry& g, const Tensor& image, const Tensor& weight) {
-  const auto is_covered = [&](size_t dim) {
-    return g.windows[dim] == 1 && g.kernel[dim] == g.image[dim] && g.padding[dim] == 0;
-  };
-  if (!image.is_contiguous() || !weight.is_contiguous() || !c10::is_floating_type(image.dtype())) return Folding::none;
-  if (image.dim() > 3 && is_covered(2) && g.image[2] > 1 && g.groups * g.image_channels == 1)
-    return Folding::last_axis;
-  const bool has_others = is_covered(0) && is_covered(1) && g.image[0] * g.image[1] > 1;
-  return has_others ? Folding::other_axes : Folding::none;
-}
-
-// An image or a weight whose channels are those, too.
-Tensor fold_axes(const Tensor& tensor, Folding folding) {
-  if (folding == Folding::last_axis) return native::transpose(tensor, 1, tensor.dim() - 1);
-  DimVector sizes(tensor.dim(), 1);
-  sizes[0] = tensor.sizes()[0];
-  sizes[1] = -1;
-  sizes.back() = tensor.sizes().back();
-  return native::view(tensor, sizes);
+// Whether groups of bfloat16 fill vectors together where channels lie last: that saves more than turning takes.
+bool fills_pairs(const Geometry& g, const Tensor& out, const Tensor& input) {
+  if (input.dtype() != kBFloat16 || !has_bfloat16_products() || out.dim() == 3) return false;
+  const int64_t columns = columns_of_groups<uint32_t>(g.window_channels);
+  return g.image_channels == g.window_channels && columns > 0 && g.groups * g.window_channels % columns == 0 &&
+         out.is_contiguous() && input.is_contiguous() && out.numel() > out.sizes()[0] * out.sizes()[1];
 }
 
 bool is_channelwise(const Geometry& g) { return g.image_channels == 1 && g.window_channels == 1; }
@@ -487,7 +465,7 @@ void convolution_kernel(const Tensor& out, const Tensor& input, const Tensor& we
     if (!result.is_same(out)) at::detail::copy_into(out, result);
     return;
   }
-  if (is_narrow(geometry, geometry.windows[2], out, input)) {
+  if (is_narrow(geometry, geometry.windows[2], out, input) || fills_pairs(geometry, out, input)) {
     const Tensor result = like_with_channels_last(out);
     convolution_kernel(result, with_channels_last(input), weight, bias, stride, padding, dilation, groups);
     return at::detail::copy_into(out, result);
@@ -528,15 +506,11 @@ void convolution_transposed_kernel(const Tensor& out, const Tensor& input, const
   }
   if (const Folding folding = find_folding(geometry, out, weight); folding != Folding::none) {
     const Tensor result = fold_axes(out, folding);
-    Tensor addend;  // each element as often as its channel has others
-    if (bias.defined()) {
-      addend = native::expand(native::unsqueeze(bias, 1), {bias.numel(), result.sizes()[1] / bias.numel()}, true);
-      addend = native::view(at::detail::to_contiguous(addend), {-1});
-    }
     return convolution_transposed_kernel(result, folding == Folding::last_axis ? with_channels_last(input) : input,
-                                         fold_axes(weight, folding), addend, stride, padding, dilation, groups);
+                                         fold_axes(weight, folding), repeat_bias(bias, result.sizes()[1]), stride,
+                                         padding, dilation, groups);
   }
-  if (is_narrow(geometry, geometry.image[2], out, input)) {
+  if (is_narrow(geometry, geometry.image[2], out, input) || fills_pairs(geometry, out, input)) {
     const Tensor result = like_with_channels_last(out);
     convolution_transposed_kernel(result, with_channels_last(input), weight, bias, stride, padding, dilation, groups);
     return at::detail::copy_into(out, result);

@@ -2,6 +2,8 @@
 
 #include <aten/native/cpu/half_vector_products.h>
 
+#include <aten/native/cpu/Conversion.h>
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "aten/native/cpu/half_vector_products.cpp"
 #include <hwy/foreach_target.h>
@@ -91,8 +93,9 @@ void multiply_by_vector(int64_t count, int64_t depth, MatrixOperand<c10::Half> m
   constexpr int64_t kSerialElements = 1 << 17;
   constexpr int64_t kFewResults = 32;
   std::vector<float> factors(static_cast<size_t>(depth));
-  for (size_t k = 0; k < factors.size(); ++k)
-    factors[k] = static_cast<float>(vector[static_cast<int64_t>(k) * vector_step]);
+  const Conversion widen(c10::kFloat, c10::kHalf);
+  widen(reinterpret_cast<char*>(factors.data()), sizeof(float), reinterpret_cast<const char*>(vector),
+        vector_step * int64_t{sizeof(c10::Half)}, depth);
   std::vector<float> products(static_cast<size_t>(count));
   const int64_t grain = std::max(kFewResults, kSerialElements / std::max<int64_t>(depth, 1));
   parallel_for(0, count, grain, [&](int64_t first, int64_t last) {

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <type_traits>
+#include <vector>
 
 namespace at::native::cpu {
 
@@ -156,6 +157,13 @@ void gemm_kernel(const Tensor& out, const Tensor& a, const Tensor& b, const Scal
 }
 
 void bmm_kernel(const Tensor& out, const Tensor& a, const Tensor& b) {
+  const bool rounds = out.dtype() == kBFloat16;  // sums of a matrix at a time
+  constexpr int64_t kHeldSums = 1 << 16;
+  if (rounds && (!has_bfloat16_products() || a.sizes()[1] * b.sizes()[2] > kHeldSums)) {
+    const Tensor sums = at::detail::empty(out.sizes(), kFloat, out.device());
+    bmm_kernel(sums, a, b);
+    return at::detail::copy_into(out, sums);
+  }
   if (is_to_be_widened(a)) return bmm_kernel(out, at::detail::to_dtype(a, kFloat), at::detail::to_dtype(b, kFloat));
   const int64_t batches = a.sizes()[0];
   const int64_t m = a.sizes()[1];
@@ -172,14 +180,31 @@ void bmm_kernel(const Tensor& out, const Tensor& a, const Tensor& b) {
     using element_t = decltype(element);
     const element_t* first = elements<element_t>(left);
     const element_t* second = elements<element_t>(right);
-    scalar_t* result = target.data_ptr<scalar_t>();
+    scalar_t* result = rounds ? nullptr : target.data_ptr<scalar_t>();
     auto multiply = [&](int64_t begin, int64_t end) {
-      if (m * n * k <= kTinyProduct) {
-        for (int64_t i = begin; i < end; ++i) {
+      if constexpr (std::is_same_v<element_t, uint16_t>) {
+        const int64_t step = target.strides()[0];
+        std::vector<float> sums(static_cast<size_t>(rounds ? m * n : 0));
+        for (int64_t i = begin; rounds && i < end; ++i) {
+          const element_t* x = first + i * left.strides()[0];
+          const element_t* y = second + i * right.strides()[0];
+          if (m * n * k <= kTinyProduct)
+            multiply_tiny(m, n, k, x, Steps(reading_a), y, Steps(reading_b), sums.data(), Steps({true, false, n}));
+          else
+            gemm(m, n, k, 1.0F, {x, reading_a.leading, reading_a.transposed},
+                 {y, reading_b.leading, reading_b.transposed}, 0.0F, sums.data(), n);
+          round_to_bfloat16({sums.data(), n}, m, n,
+                            {static_cast<uint16_t*>(target.data_ptr()) + i * step, target.strides()[1]});
+        }
+        if (rounds) return;
+      }
+      constexpr bool has_tiny = !std::is_integral_v<scalar_t> || sizeof(scalar_t) >= sizeof(int32_t);
+      if constexpr (has_tiny) {
+        for (int64_t i = begin; m * n * k <= kTinyProduct && i < end; ++i) {
           multiply_tiny(m, n, k, first + i * left.strides()[0], Steps(reading_a), second + i * right.strides()[0],
                         Steps(reading_b), result + i * target.strides()[0], Steps(reading_out));
         }
-        return;
+        if (m * n * k <= kTinyProduct) return;
       }
       if constexpr (std::is_same_v<element_t, scalar_t> && std::is_floating_point_v<scalar_t>) {
         if (SmallProduct<scalar_t>::is_worth(m, n, k) && !reading_out.transposed) {

@@ -76,13 +76,11 @@ std::vector<int64_t> places_of_columns(int64_t k, MatrixOperand<T> a) {
 template <typename T>
 void panel_gemm(int64_t m, int64_t n, int64_t k, T alpha, MatrixOperand<T> a, MatrixOperand<T> b, T beta, T* out,
                 int64_t out_leading) {
-  if (is_better_turned(m, n, b)) {
-    return run_turned(m, n, beta != 0, out, out_leading, [&](T* turned, int64_t leading) {
-      run_panels(Numbers<T>{{a.data, a.leading, !a.transposed}}, b.data, multiples(n, b.leading), multiples(k, 1), m,
-                 alpha, beta, turned, leading);
-    });
-  }
-  run_panels(Numbers<T>{b}, a.data, places_of_rows(m, a), places_of_columns(k, a), n, alpha, beta, out, out_leading);
+  const GemmTask<T, T> given{m, n, a, b, beta, out, out_leading};
+  run_turned(is_better_turned(m, n, b), given, [&](const GemmTask<T, T>& task) {
+    run_panels(Numbers<T>{task.b}, task.a.data, places_of_rows(task.m, task.a), places_of_columns(k, task.a), task.n,
+               alpha, beta, task.out, task.out_leading);
+  });
 }
 
 template <typename T>

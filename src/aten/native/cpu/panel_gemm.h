@@ -126,13 +126,27 @@ bool is_better_turned(int64_t m, int64_t n, MatrixOperand<T> b) {
   return b.transposed && m <= kFewRows && n >= 4 * m;
 }
 
-// Calls body(sums, step from a row to the next), with the transpose of out, [n, m] there, which is turned back.
-template <typename Sum, typename Body>
-void run_turned(int64_t m, int64_t n, bool is_read, Sum* out, int64_t out_leading, Body&& body) {
-  const std::unique_ptr<Sum[]> turned(new Sum[static_cast<size_t>(n * m)]);  // not initialised
-  if (is_read) transpose_matrix(out, out_leading, m, n, turned.get(), m);
-  body(turned.get(), m);
-  transpose_matrix(turned.get(), m, n, m, out, out_leading);
+// A product as gemm computes it, out [m, n] = beta * out + a b.
+template <typename T, typename Sum>
+struct GemmTask {
+  int64_t m, n;
+  MatrixOperand<T> a, b;
+  Sum beta;
+  Sum* out;
+  int64_t out_leading;
+};
+
+// Calls body(task), or (`turned`) body(the transpose of it), whose sums are turned back.
+template <typename T, typename Sum, typename Body>
+void run_turned(bool turned, const GemmTask<T, Sum>& task, Body&& body) {
+  const auto [m, n, a, b, beta, out, out_leading] = task;
+  // not initialised
+  const std::unique_ptr<Sum[]> sums(turned ? new Sum[static_cast<size_t>(n * m)] : nullptr);
+  if (turned && beta != 0) transpose_matrix(out, out_leading, m, n, sums.get(), m);
+  body(turned ? GemmTask<T, Sum>{n, m, {b.data, b.leading, !b.transposed}, {a.data, a.leading, !a.transposed}, beta,
+                                 sums.get(), m}
+              : task);
+  if (turned) transpose_matrix(sums.get(), m, n, m, out, out_leading);
 }
 
 }  // namespace at::native::cpu
