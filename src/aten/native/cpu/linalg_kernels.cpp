@@ -157,9 +157,9 @@ void gemm_kernel(const Tensor& out, const Tensor& a, const Tensor& b, const Scal
 }
 
 void bmm_kernel(const Tensor& out, const Tensor& a, const Tensor& b) {
-  const bool rounds = out.dtype() == kBFloat16;  // sums of a matrix at a time
+  const bool rounds = out.dtype() == kBFloat16;  // some sums at a time
   constexpr int64_t kHeldSums = 1 << 16;
-  if (rounds && (!has_bfloat16_products() || a.sizes()[1] * b.sizes()[2] > kHeldSums)) {
+  if (rounds && (!has_bfloat16_products() || a.sizes()[1] * b.sizes()[2] > kHeldSums || !out.is_contiguous())) {
     const Tensor sums = at::detail::empty(out.sizes(), kFloat, out.device());
     bmm_kernel(sums, a, b);
     return at::detail::copy_into(out, sums);
@@ -183,18 +183,25 @@ void bmm_kernel(const Tensor& out, const Tensor& a, const Tensor& b) {
     scalar_t* result = rounds ? nullptr : target.data_ptr<scalar_t>();
     auto multiply = [&](int64_t begin, int64_t end) {
       if constexpr (std::is_same_v<element_t, uint16_t>) {
-        const int64_t step = target.strides()[0];
-        std::vector<float> sums(static_cast<size_t>(rounds ? m * n : 0));
-        for (int64_t i = begin; rounds && i < end; ++i) {
-          const element_t* x = first + i * left.strides()[0];
-          const element_t* y = second + i * right.strides()[0];
-          if (m * n * k <= kTinyProduct)
-            multiply_tiny(m, n, k, x, Steps(reading_a), y, Steps(reading_b), sums.data(), Steps({true, false, n}));
-          else
-            gemm(m, n, k, 1.0F, {x, reading_a.leading, reading_a.transposed},
-                 {y, reading_b.leading, reading_b.transposed}, 0.0F, sums.data(), n);
-          round_to_bfloat16({sums.data(), n}, m, n,
-                            {static_cast<uint16_t*>(target.data_ptr()) + i * step, target.strides()[1]});
+        // As many at a time as stay in the cache, in a row.
+        const int64_t held = std::max<int64_t>(1, kHeldSums / (m * n));
+        std::vector<float> sums(static_cast<size_t>(rounds ? std::min(held, end - begin) * m * n : 0));
+        for (int64_t start = begin; rounds && start < end; start += held) {
+          const int64_t stop = std::min(end, start + held);
+          for (int64_t i = start; i < stop; ++i) {
+            const element_t* x = first + i * left.strides()[0];
+            const element_t* y = second + i * right.strides()[0];
+            float* const z = sums.data() + (i - start) * m * n;
+            if (m * n * k <= kTinyProduct) {
+              multiply_tiny(m, n, k, x, Steps(reading_a), y, Steps(reading_b), z, Steps({true, false, n}));
+            } else {
+              gemm(m, n, k, 1.0F, {x, reading_a.leading, reading_a.transposed},
+                   {y, reading_b.leading, reading_b.transposed}, 0.0F, z, n);
+            }
+          }
+          const int64_t written = (stop - start) * m * n;
+          round_to_bfloat16({sums.data(), written}, 1, written,
+                            {static_cast<uint16_t*>(out.data_ptr()) + start * m * n, written});
         }
         if (rounds) return;
       }
