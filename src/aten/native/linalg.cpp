@@ -29,8 +29,8 @@ void check_matrices(const Tensor& first, const Tensor& second, const char* funct
               " != ", cpp_type_name(second.dtype()));
 }
 
-// CUDA devices multiply halves. The CPU's kernels compute with float32; they read bfloat16 themselves, and float16 where
-// one matrix is a vector.
+// CUDA devices multiply halves. The CPU's kernels compute with float32; they read bfloat16 themselves, and float16
+// where one matrix is a vector.
 template <typename Table, typename... Args>
 void run_product(const Table& kernels, const Tensor& out, bool is_read, const Tensor& first, const Tensor& second,
                  const Args&... args) {
