@@ -119,11 +119,12 @@ void run_panels(const Kind& kind, const typename Kind::Left* data, const std::ve
 }
 
 // Whether [m, k] times [k, n] is better computed turned round, as the product of the second matrix's columns, which lie
-// next to each other and are read once, and a panel of few rows.
+// next to each other and are read once, and a panel of a few rows, which are to fill most of it.
 template <typename T>
 bool is_better_turned(int64_t m, int64_t n, MatrixOperand<T> b) {
+  constexpr int64_t kTooFewRows = 8;
   constexpr int64_t kFewRows = 16;
-  return b.transposed && m <= kFewRows && n >= 4 * m;
+  return b.transposed && m > kTooFewRows && m <= kFewRows && n >= 4 * m;
 }
 
 // A product as gemm computes it, out [m, n] = beta * out + a b.
