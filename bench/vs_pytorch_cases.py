@@ -413,6 +413,11 @@ CONVOLUTIONS: tuple[tuple[tuple[int, ...], tuple[int, ...], int, int, int], ...]
     ((1, 64, 256, 256), (2, 64, 1, 1), 1, 0, 1),
     ((16, 32, 256), (32, 32, 5), 1, 2, 1),
     ((2, 8, 16, 16, 16), (16, 8, 3, 3, 3), 1, 1, 1),
+    ((32, 256, 28, 28), (512, 256, 1, 1), 2, 0, 1),
+    ((32, 1, 50, 128), (100, 1, 3, 128), 1, 0, 1),
+    ((16, 8, 22, 500), (16, 1, 22, 1), 1, 0, 8),
+    ((1, 80, 3000), (384, 80, 3), 1, 1, 1),
+    ((1, 128, 33, 33), (64, 128, 3, 3), 1, 1, 1),
 )
 
 
@@ -420,15 +425,18 @@ def convolutions(torch: Any) -> Iterator[Case]:
     """Convolutions of usual sizes: forward, and with backward; channels last and not; float32 and bfloat16."""
     functional = torch.nn.functional
 
-    def prepare(case: Any, dtype: str, last: bool, backward: bool, transposed: bool = False) -> Work:
+    def prepare(
+        case: Any, dtype: str, last: bool, backward: bool, transposed: bool = False, biased: bool = False
+    ) -> Work:
         shape, weight_shape, stride, padding, groups = case
         torch.manual_seed(0)
         x, w = (torch.randn(sizes).to(getattr(torch, dtype)) for sizes in (shape, weight_shape))
+        more = [torch.randn(weight_shape[0]).to(x.dtype)] if biased else []
         if last:
             x, w = (tensor.to(memory_format=torch.channels_last) for tensor in (x, w))
         name = f"conv{'_transpose' * transposed}{len(shape) - 2}d"
         function = partial(getattr(functional, name), stride=stride, padding=padding, groups=groups)
-        return _training(torch, function, x, w) if backward else partial(function, x, w)
+        return _training(torch, function, x, w, *more) if backward else partial(function, x, w, *more)
 
     for case in CONVOLUTIONS:
         shape, weight, stride, _, groups = case
@@ -440,6 +448,11 @@ def convolutions(torch: Any) -> Iterator[Case]:
                     continue
                 words = ", last" * last + f", {dtype}" * (dtype != "float32") + ", backward" * backward
                 yield title + words, partial(prepare, case, dtype, last, backward)
+    pointwise, grouped = ((8, 24, 56, 56), (144, 24, 1, 1), 1, 0, 1), ((8, 256, 14, 14), (256, 8, 3, 3), 1, 1, 32)
+    for dtype, last in (("float32", False), ("float32", True), ("bfloat16", False), ("bfloat16", True)):
+        words = ", last" * last + f", {dtype}"
+        yield "with a bias, 24 channels to 144" + words, partial(prepare, pointwise, dtype, last, False, biased=True)
+        yield "with a bias, groups of 8" + words, partial(prepare, grouped, dtype, last, False, biased=True)
     transposed = ((8, 32, 28, 28), (32, 16, 4, 4), 2, 1, 1)
     for backward in (False, True):
         yield f"transposed{', backward' * backward}", partial(prepare, transposed, "float32", False, backward, True)

@@ -128,6 +128,8 @@ FORWARD = """
     vast.sin() vast.tan() vast.sinc() t.special.bessel_j0(vast) t.special.bessel_y1(vast.abs())
     t.special.spherical_bessel_j0(vast) t.special.airy_ai(vast) t.special.airy_ai(x*100) t.special.gammainc(p,vast)
     t.special.gammaincc(vast.abs(),p) t.special.ndtri(zero) t.special.erfcx(vast) odd.erfinv() x.angle() c**-1 F.silu(c)
+    x.half()@v.half() x[:1].half()@y.half().t() x[:16]@y.t() s[:4]@s thin[:,:3]@thin[:,:3] g[:,:8,:8]@g[:,:8,:8]
+    k.view(-1,4,4)@k.view(-1,4,4) g[:,:16,:16]@g[:,:16,:16] x[:,:8].t()@y[:,:8] x[:,:10].t()@y[:,:64]
 """
 
 TRAINED = """

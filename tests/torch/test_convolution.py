@@ -71,6 +71,15 @@ CASES: dict[str, tuple[tuple[int, ...], tuple[int, ...], Any, Any, Any, int]] = 
     "pointwise, many places": ((2, 20, 24, 25), (5, 20, 1, 1), (1, 1), (0, 0), (1, 1), 1),
     "pointwise, many places, in groups": ((2, 20, 26, 24), (4, 5, 1, 1), (1, 1), (0, 0), (1, 1), 4),
     "pointwise, two results": ((2, 20, 9, 9), (2, 20, 1, 1), (1, 1), (0, 0), (1, 1), 1),
+    "the width at once": ((3, 1, 9, 20), (18, 1, 3, 20), (2, 1), (1, 0), (1, 1), 1),
+    "the width at once, a few results": ((2, 1, 5, 9), (3, 1, 2, 9), (1, 3), (0, 0), (1, 1), 1),
+    "the width of a volume at once": ((2, 1, 4, 5, 6), (17, 1, 2, 3, 6), (1, 1, 1), (1, 0, 0), (1, 2, 1), 1),
+    "the height at once": ((2, 3, 6, 40), (18, 3, 6, 3), (1, 2), (0, 1), (1, 1), 1),
+    "the height at once, in groups": ((2, 4, 5, 12), (8, 1, 5, 1), (1, 1), (0, 0), (1, 1), 4),
+    "all but the width at once": ((2, 2, 3, 4, 9), (5, 2, 3, 4, 2), (1, 1, 1), (0, 0, 0), (1, 1, 3), 1),
+    "wide signal, one of odd length": ((1, 18, 101), (19, 18, 7), (3,), (5,), (2,), 1),
+    "wide signal, one of even length": ((1, 18, 40), (19, 18, 3), (1,), (1,), (1,), 1),
+    "wide volume, one of odd height": ((1, 18, 4, 5, 7), (20, 18, 2, 3, 3), (1, 2, 1), (1, 1, 1), (1, 1, 1), 1),
     "nothing": ((0, 2, 5, 5), (3, 2, 3, 3), (1, 1), (0, 0), (1, 1), 1),
 }
 
@@ -259,6 +268,33 @@ def test_infinities_stay_where_they_are_read(name: str, last: bool) -> None:
         operands = [tensor.to(dtype).contiguous(memory_format=layout) for tensor in (image, weight)]
         found = torch.convolution(*operands, None, *options)
         assert torch.equal(found.isfinite(), expected.isfinite())
+
+
+def test_many_images_are_computed_as_each_of_them() -> None:
+    """More than are computed together."""
+    images, weight = torch.randn(44, 128, 14, 14), torch.randn(64, 128, 3, 3)
+    whole = torch.nn.functional.conv2d(images, weight, padding=1)
+    parts = [torch.nn.functional.conv2d(some, weight, padding=1) for some in images.split(4)]
+    torch.testing.assert_close(whole, torch.cat(parts), rtol=1e-5, atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("dimensions", "options"), [(1, (2, 1, 2)), (2, ((2, 1), 1, (1, 2), 2)), (2, (3,)), (3, (1, (0, 1, 1)))]
+)
+def test_gradients_alone(dimensions: int, options: tuple[Any, ...]) -> None:
+    """torch.nn.grad, which computes no result and can be differentiated."""
+    groups = options[3] if len(options) > 3 else 1
+    image = torch.randn(1, 2, *(5, 4, 3)[:dimensions], dtype=torch.float64, requires_grad=True)
+    weight = torch.randn(2, 2 // groups, *(3, 2, 2)[:dimensions], dtype=torch.float64, requires_grad=True)
+    result = getattr(torch.nn.functional, f"conv{dimensions}d")(image, weight, None, *options)
+    slopes = torch.randn_like(result).requires_grad_()
+    expected = torch.autograd.grad(result, (image, weight), slopes)
+    by_input = getattr(torch.nn.grad, f"conv{dimensions}d_input")
+    by_weight = getattr(torch.nn.grad, f"conv{dimensions}d_weight")
+    torch.testing.assert_close(by_input(image.shape, weight, slopes, *options), expected[0])
+    torch.testing.assert_close(by_weight(image, weight.shape, slopes, *options), expected[1])
+    assert torch.autograd.gradcheck(lambda w, g: by_input(image.shape, w, g, *options), (weight, slopes))
+    assert torch.autograd.gradcheck(lambda x, g: by_weight(x, weight.shape, g, *options), (image, slopes))
 
 
 def test_gradients_of_gradients() -> None:

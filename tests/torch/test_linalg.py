@@ -311,7 +311,7 @@ def test_lobpcg_finds_the_ends_of_the_spectrum() -> None:
 @pytest.mark.parametrize(("transposed_left", "transposed_right"), itertools.product((False, True), repeat=2))
 def test_products_of_every_layout(dtype: torch.dtype, transposed_left: bool, transposed_right: bool) -> None:
     """Rows, columns and depths around the tiles, panels and chunks that products are made of."""
-    for rows, columns, depth in itertools.product((2, 13, 100), (9, 16, 31, 33, 2100), (1, 17, 300)):
+    for rows, columns, depth in itertools.product((2, 13, 100), (8, 9, 16, 31, 33, 2100), (1, 17, 300)):
         left, right = _random((rows, depth), dtype), _random((depth, columns), dtype, seed=1)
         expected = sum((left[:, [i]].double() * right[[i]].double() for i in range(depth)), torch.zeros(()))
         left = left.t().contiguous().t() if transposed_left else left
@@ -322,10 +322,41 @@ def test_products_of_every_layout(dtype: torch.dtype, transposed_left: bool, tra
         torch.testing.assert_close(added.double(), 2.5 * expected, rtol=1e-6, atol=5 * error)
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16, torch.int32, torch.uint8])
+@pytest.mark.parametrize(("transposed_left", "transposed_right"), itertools.product((False, True), repeat=2))
+def test_products_of_stacks(dtype: torch.dtype, transposed_left: bool, transposed_right: bool) -> None:
+    """Tiny ones and small ones, around the panels' columns."""
+    for rows, columns, depth in itertools.product((1, 2, 4, 9), (1, 3, 4, 8, 16, 33, 50), (1, 4, 17)):
+        left = torch.randint(0, 7, (5, rows, depth)).to(dtype)
+        right = torch.randint(0, 7, (5, depth, columns)).to(dtype)
+        expected = (left.long()[..., None] * right.long()[:, None]).sum(2)
+        left = left.mT.contiguous().mT if transposed_left else left
+        right = right.mT.contiguous().mT if transposed_right else right
+        assert torch.equal(left @ right, expected.to(dtype))
+        assert torch.equal(torch.bmm(left[::2], right[::2]), expected[::2].to(dtype))
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+def test_vectors_times_matrices_of_float16(transposed: bool) -> None:
+    """Sums are float32's, rounded once, whatever lies in a row: around vectors, with beta and alpha."""
+    for rows, depth in itertools.product((1, 3, 16, 37, 130), (0, 1, 5, 16, 67, 300)):
+        matrix, vector = _random((rows, depth), torch.float16), _random((depth, 1), torch.float16, seed=1)
+        expected = matrix.float() @ vector.float()
+        matrix = matrix.t().contiguous().t() if transposed else matrix
+        error = {"rtol": 2**-10, "atol": depth**0.5 * 1e-3}
+        for spread in (vector, vector.repeat(1, 3)[:, :1]):
+            torch.testing.assert_close((matrix @ spread).float(), expected, **error)
+            torch.testing.assert_close((spread.t() @ matrix.t()).float(), expected.t(), **error)
+            added = torch.addmm(expected.half(), matrix, spread, beta=0.5, alpha=2)
+            torch.testing.assert_close(added.float(), 2.5 * expected, rtol=2**-9, atol=depth**0.5 * 3e-3)
+    infinite = torch.tensor([[torch.inf, 1.0]], dtype=torch.float16)
+    assert torch.isnan(infinite @ torch.tensor([[0.0], [1.0]], dtype=torch.float16)).all()
+
+
 @pytest.mark.parametrize(("transposed_left", "transposed_right"), itertools.product((False, True), repeat=2))
 def test_products_of_bfloat16(transposed_left: bool, transposed_right: bool) -> None:
     """Sums are float32's, rounded once: odd depths, vectors, panels that are not full, beta and alpha, batches."""
-    for rows, columns, depth in itertools.product((1, 2, 13, 100), (1, 9, 16, 33, 100), (1, 17, 64, 300)):
+    for rows, columns, depth in itertools.product((1, 2, 13, 100), (1, 4, 9, 16, 33, 100), (1, 17, 64, 300)):
         left, right = _random((rows, depth), torch.bfloat16), _random((depth, columns), torch.bfloat16, seed=1)
         expected = left.float() @ right.float()
         left = left.t().contiguous().t() if transposed_left else left

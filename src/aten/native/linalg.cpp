@@ -29,13 +29,16 @@ void check_matrices(const Tensor& first, const Tensor& second, const char* funct
               " != ", cpp_type_name(second.dtype()));
 }
 
-// CUDA devices multiply halves. The CPU's kernels compute with float32; they read matrices of bfloat16 themselves,
-// where a processor multiplies them.
+// CUDA devices multiply halves. The CPU's kernels compute with float32; they read bfloat16 themselves, and float16
+// where one matrix is a vector.
 template <typename Table, typename... Args>
 void run_product(const Table& kernels, const Tensor& out, bool is_read, const Tensor& first, const Tensor& second,
                  const Args&... args) {
   if (!first.is_cpu()) return run_kernel(kernels, first.device(), out, first, second, args...);
-  if (first.dtype() != kBFloat16) return run_kernel_in_float32(kernels, first.device(), out, first, second, args...);
+  const bool is_vector =
+      first.dtype() == kHalf && first.dim() == 2 && (first.sizes()[0] == 1 || second.sizes()[1] == 1);
+  if (first.dtype() != kBFloat16 && !is_vector)
+    return run_kernel_in_float32(kernels, first.device(), out, first, second, args...);
   const Tensor sums =
       is_read ? at::detail::to_dtype(out, kFloat) : at::detail::empty(out.sizes(), kFloat, out.device());
   run_kernel(kernels, first.device(), sums, first, second, args...);
@@ -79,8 +82,9 @@ Tensor mm(const Tensor& self, const Tensor& mat2) {
   Tensor out = at::detail::empty({self.sizes()[0], mat2.sizes()[1]}, self.dtype(), self.device());
   if (repeats(self, 0)) return repeat_into(out, native::mm(first_of(self, 0), mat2));
   if (repeats(mat2, 1)) return repeat_into(out, native::mm(self, first_of(mat2, 1)));
-  const bool adds = !self.is_cpu() || self.sizes()[1] != 1 || !self.is_floating_point();
-  if (!adds) at::mul_out(out, self, mat2);
+  const bool is_real = self.is_floating_point() || c10::is_integral_type(self.dtype(), /*include_bool=*/false);
+  const bool adds = !self.is_cpu() || self.sizes()[1] != 1 || !is_real;
+  if (!adds) at::mul_out(out, self.contiguous(), mat2.contiguous());
   else if (out.numel() > 0) run_product(gemm_kernels, out, false, self, mat2, Scalar(0), Scalar(1));
   return out;
 }
@@ -117,7 +121,9 @@ Tensor bmm(const Tensor& self, const Tensor& mat2) {
   TORCH_CHECK(self.dtype() == mat2.dtype(), "expected scalar type ", self.dtype(), " but found ",
               mat2.dtype());
   const Tensor out = at::detail::empty({a[0], a[1], b[2]}, self.dtype(), self.device());
-  if (out.numel() > 0) run_product(bmm_kernels, out, false, self, mat2);
+  if (out.numel() == 0) return out;
+  if (out.is_cpu() && out.dtype() == kBFloat16) run_kernel(bmm_kernels, out.device(), out, self, mat2);
+  else run_product(bmm_kernels, out, false, self, mat2);
   return out;
 }
 

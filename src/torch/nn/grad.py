@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import torch
 from torch import _C
 
 if TYPE_CHECKING:
@@ -13,26 +12,28 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
-def _gradient(convolution: Callable[..., Tensor], wanted: str, size: Sequence[int], other: Tensor,
-              grad_output: Tensor, *options: Any) -> Tensor:  # fmt: skip
-    unknown = torch.zeros(list(size), dtype=other.dtype, device=other.device, requires_grad=True)
-    pair = (unknown, other) if wanted == "input" else (other, unknown)
-    with torch.enable_grad():
-        output = convolution(pair[0], pair[1], None, *options)
-    (gradient,) = torch.autograd.grad(output, unknown, grad_output)
-    return gradient
+def _per_dimension(value: int | Sequence[int], dimensions: int) -> list[int]:
+    values = [value] if isinstance(value, int) else list(value)
+    return values * dimensions if len(values) == 1 else values
 
 
 def _define(dimensions: int) -> tuple[Callable[..., Tensor], Callable[..., Tensor]]:
-    convolution = getattr(_C._VariableFunctions, f"conv{dimensions}d")
-
     def by_input(input_size: Sequence[int], weight: Tensor, grad_output: Tensor, stride: Any = 1, padding: Any = 0,
                  dilation: Any = 1, groups: int = 1) -> Tensor:  # fmt: skip
-        return _gradient(convolution, "input", input_size, weight, grad_output, stride, padding, dilation, groups)
+        stride, padding, dilation = (_per_dimension(value, dimensions) for value in (stride, padding, dilation))
+        unread = [  # elements at the end that no window reached
+            input_size[i - dimensions] - 1 - (grad_output.size(i - dimensions) - 1) * stride[i] + 2 * padding[i]
+            - dilation[i] * (weight.size(i - dimensions) - 1)
+            for i in range(dimensions)
+        ]  # fmt: skip
+        return _C._VariableFunctions.convolution(
+            grad_output, weight.conj(), None, stride, padding, dilation, True, unread, groups
+        )
 
     def by_weight(input: Tensor, weight_size: Sequence[int], grad_output: Tensor, stride: Any = 1, padding: Any = 0,
                   dilation: Any = 1, groups: int = 1) -> Tensor:  # fmt: skip
-        return _gradient(convolution, "weight", weight_size, input, grad_output, stride, padding, dilation, groups)
+        options = (_per_dimension(value, dimensions) for value in (stride, padding, dilation))
+        return _C._nn._convolution_weight_gradient(grad_output, input.conj(), list(weight_size), *options, groups)
 
     for function, name in ((by_input, "input"), (by_weight, "weight")):
         function.__name__ = function.__qualname__ = f"conv{dimensions}d_{name}"

@@ -23,7 +23,11 @@ struct ConvolutionGeometry {
       : batch(image_sizes[0]), groups(groups), image_channels(image_sizes[1] / groups),
         window_channels(window_sizes[1] / groups), image(triple(tail(image_sizes), 1)),
         kernel(triple(tail(weight_sizes), 1)), windows(triple(tail(window_sizes), 1)), stride(triple(strides, 1)),
-        padding(triple(paddings, 0)), dilation(triple(dilations, 1)) {}
+        padding(triple(paddings, 0)), dilation(triple(dilations, 1)) {
+    for (size_t dim = 0; dim < 3; ++dim) {
+      if (windows[dim] == 1) stride[dim] = 1;  // to no other window
+    }
+  }
 
   int64_t image_elements() const { return image[0] * image[1] * image[2]; }
   int64_t kernel_elements() const { return kernel[0] * kernel[1] * kernel[2]; }

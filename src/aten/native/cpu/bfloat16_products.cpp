@@ -45,10 +45,10 @@ AT_PAIRS_TARGET inline __m256bh lower_half(__m512i pairs) {
   return (__m256bh)__builtin_shufflevector((__v8di)pairs, (__v8di)pairs, 0, 1, 2, 3);
 }
 
-// As add_tile in gathered_products.cpp. Sums that are kept as bfloat16 are rounded, and `fresh`.
+// As add_tile in gathered_products.cpp. Sums that are kept as bfloat16 are rounded.
 template <int Rows, int Halves, typename Element, typename Sum>
 AT_PAIRS_TARGET void add_tile(const Element* data, const int64_t* rows, const int64_t* depths, int64_t depth,
-                              Lines<const uint32_t> panel, Lines<Sum> sums, bool fresh) {
+                              Lines<const uint32_t> panel, Lines<const float> start, Lines<Sum> sums) {
   constexpr int kVectors = Halves / 2;
   constexpr bool kHalf = Halves % 2 != 0;
   __m512 totals[Rows][kVectors + 1];
@@ -57,16 +57,10 @@ AT_PAIRS_TARGET void add_tile(const Element* data, const int64_t* rows, const in
 #pragma GCC unroll 8
   for (int row = 0; row < Rows; ++row) {
     starts[row] = data + rows[row];
+    const float* from = start.data + row * start.step;
 #pragma GCC unroll 2
-    for (int v = 0; v < kVectors; ++v) totals[row][v] = _mm512_setzero_ps();
-    if constexpr (kHalf) half_totals[row] = _mm256_setzero_ps();
-    if constexpr (std::is_same_v<Sum, float>) {
-      if (fresh) continue;
-      const float* from = sums.data + row * sums.step;
-#pragma GCC unroll 2
-      for (int v = 0; v < kVectors; ++v) totals[row][v] = _mm512_loadu_ps(from + v * kLanes);
-      if constexpr (kHalf) half_totals[row] = _mm256_loadu_ps(from + kVectors * kLanes);
-    }
+    for (int v = 0; v < kVectors; ++v) totals[row][v] = _mm512_loadu_ps(from + v * kLanes);
+    if constexpr (kHalf) half_totals[row] = _mm256_loadu_ps(from + kVectors * kLanes);
   }
   const uint32_t* from = panel.data;
   for (int64_t k = 0; k < depth; ++k, from += panel.step) {
@@ -104,31 +98,34 @@ AT_PAIRS_TARGET void add_tile(const Element* data, const int64_t* rows, const in
 // As in gathered_products.cpp.
 template <int Rows, int Halves, typename Element, typename Sum>
 AT_PAIRS_TARGET void add_rest(const Element* data, const int64_t* rows, int64_t count, const int64_t* depths,
-                              int64_t depth, Lines<const uint32_t> panel, Lines<Sum> sums, bool fresh) {
+                              int64_t depth, Lines<const uint32_t> panel, Lines<const float> start, Lines<Sum> sums) {
   if constexpr (Rows > 1) {
-    if (count < Rows) return add_rest<Rows - 1, Halves>(data, rows, count, depths, depth, panel, sums, fresh);
+    if (count < Rows) return add_rest<Rows - 1, Halves>(data, rows, count, depths, depth, panel, start, sums);
   }
-  add_tile<Rows, Halves>(data, rows, depths, depth, panel, sums, fresh);
+  add_tile<Rows, Halves>(data, rows, depths, depth, panel, start, sums);
 }
 
 template <int Halves, typename Element, typename Sum>
 AT_PAIRS_TARGET void add_tiles(const Element* data, const int64_t* rows, int64_t count, const int64_t* depths,
-                               int64_t depth, Lines<const uint32_t> panel, Lines<Sum> sums, bool fresh) {
-  for (; count >= kRows; rows += kRows, count -= kRows, sums.data += kRows * sums.step)
-    add_tile<kRows, Halves>(data, rows, depths, depth, panel, sums, fresh);
-  if (count > 0) add_rest<kRows - 1, Halves>(data, rows, count, depths, depth, panel, sums, fresh);
+                               int64_t depth, Lines<const uint32_t> panel, Lines<const float> start, Lines<Sum> sums) {
+  for (; count >= kRows; rows += kRows, count -= kRows) {
+    add_tile<kRows, Halves>(data, rows, depths, depth, panel, start, sums);
+    start.data += kRows * start.step;
+    sums.data += kRows * sums.step;
+  }
+  if (count > 0) add_rest<kRows - 1, Halves>(data, rows, count, depths, depth, panel, start, sums);
 }
 
 // As multiply_group_tile there.
 template <int Rows>
 AT_PAIRS_TARGET void multiply_group_tile(const uint32_t* data, const int64_t* rows, const int64_t* taps,
                                          int64_t tap_count, const int32_t* lanes, int64_t pairs,
-                                         Lines<const uint32_t> panel, Lines<uint16_t> sums) {
+                                         Lines<const uint32_t> panel, const float* start, Lines<uint16_t> sums) {
   __m512 totals[Rows];
   const uint32_t* starts[Rows];
 #pragma GCC unroll 8
   for (int row = 0; row < Rows; ++row) {
-    totals[row] = _mm512_setzero_ps();
+    totals[row] = _mm512_loadu_ps(start);
     starts[row] = data + rows[row];
   }
   const uint32_t* line = panel.data;
@@ -154,13 +151,15 @@ AT_PAIRS_TARGET void multiply_group_tile(const uint32_t* data, const int64_t* ro
 // As multiply_halves_tile there.
 template <int Rows>
 AT_PAIRS_TARGET void multiply_halves_tile(const uint32_t* data, const int64_t* rows, const int64_t* taps,
-                                          int64_t tap_count, Lines<const uint32_t> panel, Lines<uint16_t> sums) {
+                                          int64_t tap_count, Lines<const uint32_t> panel, const float* start,
+                                          Lines<uint16_t> sums) {
   constexpr int64_t kPairs = kLanes / 4;  // of a group
   __m256 lower[Rows], upper[Rows];
   const uint32_t* starts[Rows];
 #pragma GCC unroll 8
   for (int row = 0; row < Rows; ++row) {
-    lower[row] = upper[row] = _mm256_setzero_ps();
+    lower[row] = _mm256_loadu_ps(start);
+    upper[row] = _mm256_loadu_ps(start + kLanes / 2);
     starts[row] = data + rows[row];
   }
   const uint32_t* line = panel.data;
@@ -210,12 +209,6 @@ AT_PAIRS_TARGET inline PairVectors pairs_of(__m512i upper, __m512i lower) {
   return {_mm512_permutex2var_epi16(upper, _mm512_load_si512(places.data()), lower),
           _mm512_permutex2var_epi16(upper, _mm512_load_si512(places.data() + 32), lower)};
 }
-AT_PAIRS_TARGET inline void store_pairs(const uint16_t* upper, const uint16_t* lower, uint32_t* to) {
-  const PairVectors pairs = pairs_of(_mm512_loadu_si512(upper), _mm512_loadu_si512(lower));
-  _mm512_storeu_si512(to, pairs.first);
-  _mm512_storeu_si512(to + kLanes, pairs.second);
-}
-
 // The first `count` of 32 numbers; 0 for the others.
 AT_PAIRS_TARGET inline __m512i load_some(const uint16_t* from, int64_t count) {
   const __mmask32 mask = count >= 32 ? ~__mmask32(0) : (__mmask32(1) << std::max<int64_t>(count, 0)) - 1;
@@ -228,19 +221,24 @@ AT_PAIRS_TARGET void multiply_lines(int64_t count, int64_t depth, const uint16_t
   for (int64_t i = 0; i < count; ++i) {
     const uint16_t* line = lines + i * leading;
     __m512 totals[4] = {_mm512_setzero_ps(), _mm512_setzero_ps(), _mm512_setzero_ps(), _mm512_setzero_ps()};
-    for (int64_t k = 0; k < depth; k += 128) {
+    int64_t k = 0;
+    for (; k + 128 <= depth; k += 128) {
 #pragma GCC unroll 4
       for (int64_t v = 0; v < 4; ++v) {
-        const int64_t left = depth - k - 32 * v;
-        totals[v] = _mm512_dpbf16_ps(totals[v], (__m512bh)load_some(line + k + 32 * v, left),
-                                     (__m512bh)load_some(vector + k + 32 * v, left));
+        totals[v] = _mm512_dpbf16_ps(totals[v], (__m512bh)_mm512_loadu_si512(line + k + 32 * v),
+                                     (__m512bh)_mm512_loadu_si512(vector + k + 32 * v));
       }
+    }
+    for (; k < depth; k += 32) {
+      totals[0] = _mm512_dpbf16_ps(totals[0], (__m512bh)load_some(line + k, depth - k),
+                                   (__m512bh)load_some(vector + k, depth - k));
     }
     alignas(64) float lanes[kLanes];
     _mm512_store_ps(lanes, _mm512_add_ps(_mm512_add_ps(totals[0], totals[1]), _mm512_add_ps(totals[2], totals[3])));
-    float sum = 0;
-    for (const float lane : lanes) sum += lane;
-    out[i] = sum;
+    for (int64_t held = kLanes / 2; held > 0; held /= 2) {
+      for (int64_t lane = 0; lane < held; ++lane) lanes[lane] += lanes[lane + held];
+    }
+    out[i] = lanes[0];
   }
 }
 
@@ -289,9 +287,29 @@ void multiply_by_vector(int64_t count, int64_t depth, MatrixOperand<uint16_t> ma
   }
 }
 
-// How run_panels (panel_gemm.h) multiplies pairs.
+// The transpose of [depth, columns], whose lines are `leading` apart, as pairs: pair p of column i at
+// to[column_place(i, pairs) + p * kLanes], for `pairs` of them in all, pairs [first, last) of these.
+int64_t column_place(int64_t i, int64_t pairs) { return i / kLanes * kLanes * pairs + i % kLanes; }
+AT_PAIRS_TARGET void pair_columns(MatrixOperand<uint16_t> matrix, int64_t depth, int64_t columns, int64_t first,
+                                  int64_t last, int64_t pairs, uint32_t* to) {
+  for (int64_t p = first; p < last; ++p) {
+    const uint16_t* const line = matrix.data + 2 * p * matrix.leading;
+    const bool whole = 2 * p + 1 < depth;
+    for (int64_t i = 0; i < columns; i += 2 * kLanes) {
+      const int64_t left = columns - i;
+      const PairVectors both = pairs_of(
+          load_some(line + i, left), whole ? load_some(line + matrix.leading + i, left) : _mm512_setzero_si512());
+      uint32_t* const place = to + column_place(i, pairs) + p * kLanes;
+      _mm512_storeu_si512(place, both.first);
+      if (left > kLanes) _mm512_storeu_si512(place + kLanes * pairs, both.second);
+    }
+  }
+}
+
+// How run_panels (panel_gemm.h) multiplies pairs, from numbers or pairs on the left.
+template <typename Element>
 struct Pairs {
-  using Left = uint16_t;
+  using Left = Element;
   using Line = uint32_t;
   using Sum = float;
   MatrixOperand<uint16_t> right;
@@ -301,19 +319,23 @@ struct Pairs {
   AT_PAIRS_TARGET void write_panel(int64_t first, int64_t lines, int64_t column, int64_t columns,
                                    uint32_t* panel) const {
     int64_t line = 0;
-    const int64_t whole = columns == kWidth ? std::min(lines, depth / 2 - first) : 0;  // lines of 32 pairs
+    const int64_t whole = std::clamp<int64_t>(depth / 2 - first, 0, lines);  // lines of pairs of two
     if (!right.transposed) {
       const uint16_t* from = right.data + 2 * first * right.leading + column;
-      for (; line < whole; ++line, from += 2 * right.leading)
-        store_pairs(from, from + right.leading, panel + line * kWidth);
+      for (; line < whole; ++line, from += 2 * right.leading) {
+        const PairVectors both = pairs_of(load_some(from, columns), load_some(from + right.leading, columns));
+        _mm512_storeu_si512(panel + line * kWidth, both.first);
+        _mm512_storeu_si512(panel + line * kWidth + kLanes, both.second);
+      }
     } else if (right.leading % 2 == 0) {  // pairs are numbers of 32 bits, in lines
       constexpr int64_t kLinesAtATime = 64;
+      if (columns < kWidth) std::fill_n(panel, whole * kWidth, 0U);
       for (; line < whole; line += kLinesAtATime) {
         transpose_matrix(reinterpret_cast<const float*>(right.data + column * right.leading) + first + line,
-                         right.leading / 2, kWidth, std::min(kLinesAtATime, whole - line),
+                         right.leading / 2, columns, std::min(kLinesAtATime, whole - line),
                          reinterpret_cast<float*>(panel) + line * kWidth, kWidth);
       }
-      line = std::max<int64_t>(whole, 0);
+      line = whole;
     }
     for (; line < lines; ++line) {
       const int64_t k = 2 * (first + line);
@@ -327,9 +349,10 @@ struct Pairs {
       std::fill(to + columns, to + kWidth, 0U);
     }
   }
-  void add(const uint16_t* data, const int64_t* rows, int64_t count, const int64_t* depths, int64_t lines,
+  void add(const Element* data, const int64_t* rows, int64_t count, const int64_t* depths, int64_t lines,
            Lines<const uint32_t> panel, int64_t columns, Lines<float> sums, bool fresh) const {
-    add_gathered_pairs(data, rows, count, depths, lines, panel, columns, sums, fresh);
+    add_gathered_pairs(data, rows, count, depths, lines, panel, columns,
+                       fresh ? zero_lines<float>() : Lines<const float>{sums.data, sums.step}, sums);
   }
 };
 
@@ -346,36 +369,72 @@ void multiply_by_mkl(int64_t m, int64_t n, int64_t k, float alpha, MatrixOperand
   gemm_bf16bf16f32_(&mode_b, &mode_a, &rows, &columns, &inner, &alpha, b.data, &ldb, a.data, &lda, &beta, out, &ldc);
 }
 
+void multiply_pairs(const GemmTask<uint16_t, float>& task, int64_t k, float alpha) {
+  const auto [m, n, a, b, beta, out, out_leading] = task;
+  const int64_t pairs = (k + 1) / 2;
+  std::vector<int64_t> rows(static_cast<size_t>(m));
+  std::vector<int64_t> depths(static_cast<size_t>(pairs));
+  constexpr int64_t kCopied = 1 << 16;  // elements that are worth a thread
+  if (a.transposed) {
+    const int64_t places = (m + kLanes - 1) / kLanes * kLanes;
+    const std::unique_ptr<uint32_t[]> copy(new uint32_t[static_cast<size_t>(places * pairs)]);  // not initialised
+    parallel_for(0, pairs, std::max<int64_t>(1, kCopied / m), [&](int64_t first, int64_t last) {
+      pair_columns(task.a, k, task.m, first, last, pairs, copy.get());
+    });
+    for (size_t i = 0; i < rows.size(); ++i) rows[i] = column_place(static_cast<int64_t>(i), pairs);
+    for (size_t i = 0; i < depths.size(); ++i) depths[i] = static_cast<int64_t>(i) * kLanes;
+    return run_panels(Pairs<uint32_t>{b, k}, copy.get(), rows, depths, n, alpha, beta, out, out_leading);
+  }
+  const uint16_t* data = a.data;
+  int64_t leading = a.leading;
+  std::unique_ptr<uint16_t[]> copy;
+  if (k % 2 != 0) {  // the last pair has to be whole
+    const int64_t padded = 2 * pairs;
+    copy.reset(new uint16_t[static_cast<size_t>(m * padded)]);
+    parallel_for(0, m, std::max<int64_t>(1, kCopied / padded), [&](int64_t first, int64_t last) {
+      for (int64_t i = first; i < last; ++i) {
+        std::copy_n(task.a.data + i * task.a.leading, k, copy.get() + i * padded);
+        copy[static_cast<size_t>(i * padded + k)] = 0;
+      }
+    });
+    data = copy.get();
+    leading = padded;
+  }
+  for (size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<int64_t>(i) * leading;
+  for (size_t i = 0; i < depths.size(); ++i) depths[i] = static_cast<int64_t>(2 * i);
+  run_panels(Pairs<uint16_t>{b, k}, data, rows, depths, n, alpha, beta, out, out_leading);
+}
+
 }  // namespace
 
 template <typename Element, typename Sum>
 void add_gathered_pairs(const Element* data, const int64_t* rows, int64_t count, const int64_t* depths, int64_t depth,
-                        Lines<const uint32_t> panel, int64_t columns, Lines<Sum> sums, bool fresh) {
+                        Lines<const uint32_t> panel, int64_t columns, Lines<const float> start, Lines<Sum> sums) {
   const auto add = columns <= kLanes / 2       ? add_tiles<1, Element, Sum>
                    : columns <= kLanes         ? add_tiles<2, Element, Sum>
                    : columns <= 3 * kLanes / 2 ? add_tiles<3, Element, Sum>
                                                : add_tiles<4, Element, Sum>;
-  add(data, rows, count, depths, depth, panel, sums, fresh);
+  add(data, rows, count, depths, depth, panel, start, sums);
 }
 
 template void add_gathered_pairs(const uint16_t*, const int64_t*, int64_t, const int64_t*, int64_t,
-                                 Lines<const uint32_t>, int64_t, Lines<float>, bool);
+                                 Lines<const uint32_t>, int64_t, Lines<const float>, Lines<float>);
 template void add_gathered_pairs(const uint32_t*, const int64_t*, int64_t, const int64_t*, int64_t,
-                                 Lines<const uint32_t>, int64_t, Lines<float>, bool);
+                                 Lines<const uint32_t>, int64_t, Lines<const float>, Lines<float>);
 template void add_gathered_pairs(const uint32_t*, const int64_t*, int64_t, const int64_t*, int64_t,
-                                 Lines<const uint32_t>, int64_t, Lines<uint16_t>, bool);
+                                 Lines<const uint32_t>, int64_t, Lines<const float>, Lines<uint16_t>);
 
 void multiply_groups_of_pairs(const uint32_t* data, const int64_t* rows, int64_t count, const int64_t* taps,
                               int64_t tap_count, const int32_t* lanes, int64_t channels, Lines<const uint32_t> panel,
-                              Lines<uint16_t> sums) {
+                              const float* start, Lines<uint16_t> sums) {
   if (2 * channels == kLanes) {
     for (; count >= kRows; rows += kRows, count -= kRows, sums.data += kRows * sums.step)
-      multiply_halves_tile<kRows>(data, rows, taps, tap_count, panel, sums);
+      multiply_halves_tile<kRows>(data, rows, taps, tap_count, panel, start, sums);
   }
   for (; count >= kRows; rows += kRows, count -= kRows, sums.data += kRows * sums.step)
-    multiply_group_tile<kRows>(data, rows, taps, tap_count, lanes, channels / 2, panel, sums);
+    multiply_group_tile<kRows>(data, rows, taps, tap_count, lanes, channels / 2, panel, start, sums);
   for (; count > 0; ++rows, --count, sums.data += sums.step)
-    multiply_group_tile<1>(data, rows, taps, tap_count, lanes, channels / 2, panel, sums);
+    multiply_group_tile<1>(data, rows, taps, tap_count, lanes, channels / 2, panel, start, sums);
 }
 
 namespace {
@@ -460,31 +519,9 @@ void bfloat16_gemm(int64_t m, int64_t n, int64_t k, float alpha, MatrixOperand<u
     return multiply_by_vector(n, k, {b.data, b.leading, !b.transposed}, a.data, a.transposed ? a.leading : 1, alpha,
                               beta, out, 1);
   }
-  // Pairs have to lie next to each other, and the last one to be whole.
-  std::unique_ptr<uint16_t[]> copy;
-  if (a.transposed || k % 2 != 0) {
-    const int64_t padded = (k + 1) / 2 * 2;
-    copy.reset(new uint16_t[static_cast<size_t>(m * padded)]);
-    constexpr int64_t kBlock = 32;
-    parallel_for(0, m, std::max<int64_t>(kBlock, (1 << 16) / padded), [&](int64_t begin, int64_t end) {
-      for (int64_t first = begin; first < end; first += kBlock) {
-        const int64_t last = std::min(end, first + kBlock);
-        for (int64_t j = 0; j < k; j += kBlock) {  // blocks, whose lines stay in the cache either way
-          for (int64_t l = j; l < std::min(k, j + kBlock); ++l) {
-            for (int64_t i = first; i < last; ++i)
-              copy[i * padded + l] = a.data[a.transposed ? l * a.leading + i : i * a.leading + l];
-          }
-        }
-        for (int64_t i = first; padded > k && i < last; ++i) copy[i * padded + k] = 0;
-      }
-    });
-    a = {copy.get(), padded, false};
-  }
-  std::vector<int64_t> rows(static_cast<size_t>(m));
-  for (int64_t i = 0; i < m; ++i) rows[static_cast<size_t>(i)] = i * a.leading;
-  std::vector<int64_t> depths(static_cast<size_t>((k + 1) / 2));
-  for (size_t i = 0; i < depths.size(); ++i) depths[i] = static_cast<int64_t>(2 * i);
-  run_panels(Pairs{b, k}, a.data, rows, depths, n, alpha, beta, out, out_leading);
+  const GemmTask<uint16_t, float> given{m, n, a, b, beta, out, out_leading};
+  run_turned(is_better_turned(m, n, b) && k % 2 == 0, given,
+             [&](const GemmTask<uint16_t, float>& task) { multiply_pairs(task, k, alpha); });
 }
 
 #else
@@ -492,13 +529,13 @@ void bfloat16_gemm(int64_t m, int64_t n, int64_t k, float alpha, MatrixOperand<u
 bool has_bfloat16_products() { return false; }
 template <typename Element, typename Sum>
 void add_gathered_pairs(const Element*, const int64_t*, int64_t, const int64_t*, int64_t, Lines<const uint32_t>,
-                        int64_t, Lines<Sum>, bool) {}
+                        int64_t, Lines<const float>, Lines<Sum>) {}
 template void add_gathered_pairs(const uint32_t*, const int64_t*, int64_t, const int64_t*, int64_t,
-                                 Lines<const uint32_t>, int64_t, Lines<float>, bool);
+                                 Lines<const uint32_t>, int64_t, Lines<const float>, Lines<float>);
 template void add_gathered_pairs(const uint32_t*, const int64_t*, int64_t, const int64_t*, int64_t,
-                                 Lines<const uint32_t>, int64_t, Lines<uint16_t>, bool);
+                                 Lines<const uint32_t>, int64_t, Lines<const float>, Lines<uint16_t>);
 void multiply_groups_of_pairs(const uint32_t*, const int64_t*, int64_t, const int64_t*, int64_t, const int32_t*,
-                              int64_t, Lines<const uint32_t>, Lines<uint16_t>) {}
+                              int64_t, Lines<const uint32_t>, const float*, Lines<uint16_t>) {}
 void pair_lines(const uint16_t*, int64_t, int64_t, uint32_t*) {}
 void pair_colours(const uint16_t*, int64_t, uint32_t*) {}
 void round_to_bfloat16(Lines<const float>, int64_t, int64_t, Lines<uint16_t>) {}

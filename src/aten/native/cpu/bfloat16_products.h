@@ -19,17 +19,17 @@ void bfloat16_gemm(int64_t m, int64_t n, int64_t k, float alpha, MatrixOperand<u
 constexpr int64_t kHalfPairs = 8;
 
 // As add_gathered_product<float> for AVX-512, of `depth` pairs, which lie next to each other: `data` is of numbers or
-// of pairs, and offsets count what it is of. Sums are floats; or bfloat16, `fresh` and of whole vectors.
+// of pairs, and offsets count what it is of. Sums are floats; or bfloat16, of whole vectors.
 template <typename Element, typename Sum>
 void add_gathered_pairs(const Element* data, const int64_t* rows, int64_t count, const int64_t* depths, int64_t depth,
-                        Lines<const uint32_t> panel, int64_t columns, Lines<Sum> sums, bool fresh);
+                        Lines<const uint32_t> panel, int64_t columns, Lines<const float> start, Lines<Sum> sums);
 
 // As multiply_groups, of kGroupPairs columns; `channels` is even, and data and lines of the panel are of pairs,
 // which `lanes` tells of, too.
 constexpr int64_t kGroupPairs = 16;
 void multiply_groups_of_pairs(const uint32_t* data, const int64_t* rows, int64_t count, const int64_t* taps,
                               int64_t tap_count, const int32_t* lanes, int64_t channels, Lines<const uint32_t> panel,
-                              Lines<uint16_t> sums);
+                              const float* start, Lines<uint16_t> sums);
 
 // Each two of `lines` lines of `count` numbers, which follow each other, as a line of pairs; the last of an odd number
 // with 0. As what follows, only where has_bfloat16_products().

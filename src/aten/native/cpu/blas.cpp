@@ -98,7 +98,7 @@ void blas_gemm(Gemm&& call_gemm, Gemv&& call_gemv, int64_t m, int64_t n, int64_t
 // Vectors are the business of gemv, and what is very small is not worth the packing.
 bool is_for_panels(int64_t m, int64_t n, int64_t k) {
   constexpr int64_t kLeast = 16 * 16 * 16;
-  return m > 1 && n > 8 && k > 0 && m * n * k >= kLeast && panels_beat_blas();
+  return m > 1 && n >= 8 && k > 0 && m * n * k >= kLeast && panels_beat_blas();
 }
 
 }  // namespace

@@ -15,10 +15,12 @@
 #include <aten/native/cpu/ConvolutionGeometry.h>
 #include <aten/native/cpu/ConvolutionTasks.h>
 #include <aten/native/cpu/DispatchInt64.h>
+#include <aten/native/cpu/FoldedAxes.h>
 #include <aten/native/cpu/bfloat16_products.h>
 #include <aten/native/cpu/blas.h>
 #include <aten/native/cpu/channelwise_convolution.h>
 #include <aten/native/cpu/gathered_convolution.h>
+#include <aten/native/cpu/gathered_elements.h>
 #include <aten/native/cpu/gathered_products.h>
 #include <aten/native/cpu/phased_convolution.h>
 
@@ -163,6 +165,17 @@ bool has_few_channels(const Geometry& g) {
          g.window_count() >= kManyResults;
 }
 
+// The same of images whose channels lie last: places times a few filters.
+constexpr int64_t kFewFilters = 4;
+template <typename T>
+void multiply_places(const Geometry& g, T* out, const T* input, const T* weight, const T* bias) {
+  const int64_t places = g.batch * g.window_count();
+  const int64_t outs = g.window_channels;
+  for (int64_t i = 0; bias && i < places; ++i) std::copy_n(bias, outs, out + i * outs);
+  gemm(places, outs, g.image_channels, T(1), {input, g.image_channels, false}, {weight, g.image_channels, true},
+       T(bias ? 1 : 0), out, outs);
+}
+
 // Channels last where takes_channels_last() says so.
 template <typename T>
 void convolve(const Geometry& g, bool channels_last, T* out, const T* input, const T* weight, const T* bias) {
@@ -171,6 +184,8 @@ void convolve(const Geometry& g, bool channels_last, T* out, const T* input, con
       if (!channels_last && has_few_channels(g)) return convolve_places(g, out, input, weight, bias);
     }
     if (!channels_last && is_product_of_image(g)) return convolve_by_products(g, out, input, weight, bias);
+    if (channels_last && g.is_pointwise() && g.groups == 1 && g.window_channels <= kFewFilters)
+      return multiply_places(g, out, input, weight, bias);
     if (is_gathered<T>(g, g.window_channels, channels_last))
       return convolve_gathered(g, channels_last, out, input, weight, bias);
     if (channels_last) return convolve_channelwise(g, false, out, input, weight, bias);
@@ -314,6 +329,14 @@ Tensor as_rows(const Tensor& tensor) {
   return native::view(at::detail::to_contiguous(tensor), {tensor.sizes()[0], -1});
 }
 
+// Whether groups of bfloat16 fill vectors together where channels lie last: that saves more than turning takes.
+bool fills_pairs(const Geometry& g, const Tensor& out, const Tensor& input) {
+  if (input.dtype() != kBFloat16 || !has_bfloat16_products() || out.dim() == 3) return false;
+  const int64_t columns = columns_of_groups<uint32_t>(g.window_channels);
+  return g.image_channels == g.window_channels && columns > 0 && g.groups * g.window_channels % columns == 0 &&
+         out.is_contiguous() && input.is_contiguous() && out.numel() > out.sizes()[0] * out.sizes()[1];
+}
+
 bool is_channelwise(const Geometry& g) { return g.image_channels == 1 && g.window_channels == 1; }
 // Channels that lie last, of which each is on its own.
 bool fills_vectors(const Geometry& g) { return g.groups >= panel_columns<float>() / 2; }
@@ -341,10 +364,6 @@ bool is_narrow(const Geometry& g, int64_t width, const Tensor& out, const Tensor
   return is_channelwise(g) && fills_vectors(g) && c10::is_floating_type(out.dtype()) && out.dim() == 4 &&
          out.is_contiguous() && input.is_contiguous() && out.sizes()[2] * out.sizes()[3] > 1 &&
          g.kernel_elements() > 1 && width <= panel_columns<float>() / 4;
-}
-Tensor with_channels_last(const Tensor& image) { return at::detail::to_contiguous(image, MemoryFormat::ChannelsLast); }
-Tensor like_with_channels_last(const Tensor& image) {
-  return at::detail::empty(image.sizes(), image.options(), MemoryFormat::ChannelsLast);
 }
 
 bool lies_last(const Tensor& weight) {
@@ -416,12 +435,14 @@ bool convolve_some_images(const Geometry& g, bool takes_last, const Tensor& out,
 }
 
 bool sum_gradient_in_pairs(Geometry g, const Tensor& out, const Tensor& grad, const Tensor& input) {
-  if (!has_bfloat16_products() || g.window_channels < kHalfPairs || !gradient_has_pairs(g)) return false;
+  const bool is_last = !(grad.is_contiguous() && input.is_contiguous());
+  if (!has_bfloat16_products() || g.window_channels < (is_last ? least_together(g) : kHalfPairs) ||
+      !gradient_has_pairs(g))
+    return false;
   g.weight_last = lies_last(out);
   const MemoryFormat format = g.weight_last ? out.suggest_memory_format() : MemoryFormat::Contiguous;
   const Tensor sums = at::detail::empty(out.sizes(), out.options().dtype(kFloat), format);
-  weight_gradient_pairs(g, !(grad.is_contiguous() && input.is_contiguous()), sums.data_ptr<float>(), bits_of(grad),
-                        bits_of(input));
+  weight_gradient_pairs(g, is_last, sums.data_ptr<float>(), bits_of(grad), bits_of(input));
   at::detail::copy_into(out, sums);
   return true;
 }
@@ -437,7 +458,14 @@ void convolution_kernel(const Tensor& out, const Tensor& input, const Tensor& we
                                          : native::mm(as_rows(input), factors);
     return at::detail::copy_into(out, native::view(result, out.sizes()));
   }
-  if (is_narrow(geometry, geometry.windows[2], out, input)) {
+  if (const Folding folding = find_folding(geometry, input, weight); folding != Folding::none) {
+    const Tensor result = folding == Folding::last_axis ? like_with_channels_last(out) : out;
+    convolution_kernel(result, fold_axes(input, folding), fold_axes(weight, folding), bias, stride, padding, dilation,
+                       groups);
+    if (!result.is_same(out)) at::detail::copy_into(out, result);
+    return;
+  }
+  if (is_narrow(geometry, geometry.windows[2], out, input) || fills_pairs(geometry, out, input)) {
     const Tensor result = like_with_channels_last(out);
     convolution_kernel(result, with_channels_last(input), weight, bias, stride, padding, dilation, groups);
     return at::detail::copy_into(out, result);
@@ -476,7 +504,13 @@ void convolution_transposed_kernel(const Tensor& out, const Tensor& input, const
     }
     return at::detail::copy_into(out, native::view(result, out.sizes()));
   }
-  if (is_narrow(geometry, geometry.image[2], out, input)) {
+  if (const Folding folding = find_folding(geometry, out, weight); folding != Folding::none) {
+    const Tensor result = fold_axes(out, folding);
+    return convolution_transposed_kernel(result, folding == Folding::last_axis ? with_channels_last(input) : input,
+                                         fold_axes(weight, folding), repeat_bias(bias, result.sizes()[1]), stride,
+                                         padding, dilation, groups);
+  }
+  if (is_narrow(geometry, geometry.image[2], out, input) || fills_pairs(geometry, out, input)) {
     const Tensor result = like_with_channels_last(out);
     convolution_transposed_kernel(result, with_channels_last(input), weight, bias, stride, padding, dilation, groups);
     return at::detail::copy_into(out, result);
@@ -511,6 +545,11 @@ void convolution_weight_gradient_kernel(const Tensor& out, const Tensor& grad, c
   if (is_product(geometry, out.dtype())) {
     const Tensor sums = native::mm(native::t(as_rows(grad)), as_rows(input));
     return at::detail::copy_into(out, native::view(sums, out.sizes()));
+  }
+  if (const Folding folding = find_folding(geometry, input, out); folding != Folding::none) {
+    return convolution_weight_gradient_kernel(
+        fold_axes(out, folding), folding == Folding::last_axis ? with_channels_last(grad) : grad,
+        fold_axes(input, folding), stride, padding, dilation, groups);
   }
   if (c10::is_reduced_floating_type(input.dtype())) {
     if (input.dtype() == kBFloat16 && sum_gradient_in_pairs(geometry, out, grad, input)) return;

@@ -3,10 +3,13 @@
 #include <aten/Parallel.h>
 #include <aten/native/cpu/ConvolutionTasks.h>
 #include <aten/native/cpu/GatherPlan.h>
+#include <aten/native/cpu/PreparedPhase.h>
+#include <aten/native/cpu/WeightPanels.h>
 #include <aten/native/cpu/gathered_elements.h>
 
-#include <numeric>
+#include <array>
 #include <type_traits>
+#include <vector>
 
 namespace at::native::cpu {
 
@@ -19,213 +22,9 @@ constexpr int64_t kSortedSources = 64;        // lines of a panel that a tap nee
 constexpr int64_t kFewSortedSources = 32;     // the same, where more of the reads lie around the image
 constexpr int64_t kWorthSorting = 25;         // more than a part in so many reads lie around the image
 constexpr int64_t kFewWorthSorting = 14;
-constexpr int64_t kJoinedBytes = 1 << 24;     // of frames of images that are computed together
+constexpr int64_t kJoinedBytes = 1 << 22;     // of images that are computed together, which are read for each panel
 constexpr int64_t kSmallImage = 256;          // results
 constexpr int64_t kLargeWeight = 1 << 18;     // bytes that are not kept in the cache from one image to the next
-
-// Of a weight, where the elements of a group lie.
-struct WeightLayout {
-  int64_t group, result, source, tap;  // from a group, a result's channel, a source's channel, a tap to the next
-  int64_t results, sources;            // channels of a group
-
-  // [groups, results, sources, kernel]; or with the sources last.
-  static WeightLayout ordinary(int64_t results, int64_t sources, int64_t kernel, bool last) {
-    return {results * sources * kernel, sources * kernel, last ? 1 : kernel, last ? sources : 1, results, sources};
-  }
-  // [groups, sources, results, kernel]; or with the results last.
-  static WeightLayout transposed(int64_t results, int64_t sources, int64_t kernel, bool last) {
-    return {results * sources * kernel, last ? 1 : kernel, results * kernel, last ? results : 1, results, sources};
-  }
-};
-
-// From the first to behind the last.
-struct Range {
-  int64_t first, last;
-};
-
-// [0, depth) in parts of about the same size, which stay in the first cache.
-std::vector<Range> split_depth(int64_t depth) {
-  const int64_t count = std::max<int64_t>(1, divide_up(depth, kBlockDepth));
-  std::vector<Range> parts;
-  for (int64_t i = 0; i < count; ++i) parts.push_back({i * depth / count, (i + 1) * depth / count});
-  return parts;
-}
-
-// Results of a phase that read of the image by the same taps, and the lines of a panel that belong to these.
-struct ResultClass {
-  Range results;
-  std::vector<Range> lines;
-
-  // Bit t of `taps`: whether by tap t, to which `sources` lines belong.
-  ResultClass(Range results, uint64_t taps, int64_t sources) : results(results) {
-    for (int64_t tap = 0; tap < 64; ++tap) {
-      if ((taps >> tap & 1) == 0) continue;
-      if (lines.empty() || lines.back().last != tap * sources) lines.push_back({tap * sources, tap * sources});
-      lines.back().last += sources;
-    }
-  }
-  ResultClass(Range results, int64_t depth) : results(results), lines{{0, depth}} {}
-};
-
-// Puts results that read by the same taps next to each other; `inside` tells of the first ones, and those of further
-// images read as they do.
-std::vector<ResultClass> sort_results(GatherPhase& phase, const std::vector<uint64_t>& inside, int64_t sources) {
-  const auto taps_of = [&](size_t i) { return inside[i % inside.size()]; };
-  std::vector<size_t> order(phase.reads.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return taps_of(a) < taps_of(b); });
-  const auto sort = [&](auto& values) {
-    auto sorted = values;
-    std::transform(order.begin(), order.end(), sorted.begin(), [&](size_t i) { return values[i]; });
-    values = std::move(sorted);
-  };
-  sort(phase.reads);
-  sort(phase.writes);
-  std::vector<ResultClass> classes;
-  const auto count = static_cast<int64_t>(order.size());
-  const auto taps_at = [&](int64_t i) { return taps_of(order[static_cast<size_t>(i)]); };
-  for (Range one{0, 0}; one.first < count; one.first = one.last) {
-    while (one.last < count && taps_at(one.last) == taps_at(one.first)) ++one.last;
-    classes.emplace_back(one, taps_at(one.first), sources);
-  }
-  return classes;
-}
-
-// One phase of a convolution, and which lines of a panel of the weight are its own.
-struct PreparedPhase {
-  GatherPhase phase;
-  bool by_taps;  // the order of a panel's lines: as the image lies
-  int64_t sources, first_line;
-  std::vector<int64_t> depths;
-  std::vector<Range> parts;
-  std::vector<ResultClass> classes;
-
-  // With `inside` (see GatherPhase), what lies around the image is not multiplied.
-  PreparedPhase(GatherPhase given, const GatherPlan& plan, int64_t sources, int64_t first_line,
-                const std::vector<uint64_t>& inside)
-      : phase(std::move(given)), by_taps(!inside.empty() || plan.reads_channels_last()), sources(sources),
-        first_line(first_line) {
-    const auto taps = static_cast<int64_t>(phase.taps.size());
-    depths.resize(static_cast<size_t>(sources * taps));
-    for (int64_t channel = 0; channel < sources; ++channel) {
-      for (int64_t tap = 0; tap < taps; ++tap) {
-        depths[static_cast<size_t>(line_of(channel, tap))] =
-            channel * plan.layout().channel + phase.taps[static_cast<size_t>(tap)].distance;
-      }
-    }
-    parts = split_depth(depth());
-    if (!inside.empty()) {
-      classes = sort_results(phase, inside, sources);
-    } else {
-      classes.emplace_back(Range{0, static_cast<int64_t>(phase.reads.size())}, depth());
-    }
-  }
-  int64_t depth() const { return static_cast<int64_t>(depths.size()); }
-  int64_t line_of(int64_t channel, int64_t tap) const {
-    return by_taps ? tap * sources + channel : channel * static_cast<int64_t>(phase.taps.size()) + tap;
-  }
-};
-
-// A line of a phase's panel, and where in the weight its first element lies.
-struct PanelLine {
-  int64_t place;
-  size_t phase;
-  int64_t line;
-};
-
-// One panel of each phase, `columns` wide, whose elements in a line are `step` apart from each other; lines in the
-// order in which they lie.
-template <typename T>
-void write_panel(const T* from, int64_t step, int64_t columns, const std::vector<PanelLine>& lines,
-                 const std::vector<T*>& panels) {
-  constexpr auto kCacheLine = static_cast<int64_t>(64 / sizeof(T));
-  const int64_t width = panel_columns<SumOf<T>>();
-  const auto target_of = [&](const PanelLine& line) { return panels[line.phase] + line.line * width; };
-  // How many from number `first` on lie next to each other.
-  const auto run_from = [&](size_t first) {
-    size_t last = first;
-    while (last < lines.size() && last - first < kTransposedColumns &&
-           lines[last].place == lines[first].place + static_cast<int64_t>(last - first))
-      ++last;
-    return static_cast<int64_t>(last - first);
-  };
-  const auto buffer = scratch<T>(kTransposedColumns * width);
-  int64_t run = run_from(0);
-  for (size_t first = 0; first < lines.size();) {
-    const size_t next = first + static_cast<size_t>(run);
-    const int64_t next_run = run_from(next);
-    // What follows is far away, and comes from memory: the processor does not see it coming.
-    const int64_t pieces = step < kCacheLine ? 1 : columns;
-    const int64_t length = step < kCacheLine ? (columns - 1) * step + next_run : next_run;
-    for (int64_t j = 0; next_run > 0 && j < pieces; ++j) {
-      const T* piece = from + j * step + lines[next].place;
-      for (int64_t i = 0; i < length; i += kCacheLine) __builtin_prefetch(piece + i);
-    }
-    const T* place = from + lines[first].place;
-    bool in_order = true;
-    for (int64_t i = 1; i < run; ++i) {
-      const PanelLine& line = lines[first + static_cast<size_t>(i)];
-      in_order = in_order && line.phase == lines[first].phase && line.line == lines[first].line + i;
-    }
-    if (step == 1) {
-      for (int64_t i = 0; i < run; ++i)
-        std::copy_n(place + i, columns, target_of(lines[first + static_cast<size_t>(i)]));
-    } else if (in_order) {
-      transpose_matrix(place, step, columns, run, target_of(lines[first]), width);
-    } else {
-      transpose_matrix(place, step, columns, run, buffer.get(), width);
-      for (int64_t i = 0; i < run; ++i)
-        std::copy_n(buffer.get() + i * width, columns, target_of(lines[first + static_cast<size_t>(i)]));
-    }
-    first = next;
-    run = next_run;
-  }
-}
-
-// The lines of all phases in the order in which the weight lies: a transposed one's have neighbouring elements.
-std::vector<PanelLine> list_lines(const std::vector<PreparedPhase>& phases, const WeightLayout& layout) {
-  std::vector<PanelLine> taps;  // with the number of a tap for that of a line
-  for (size_t i = 0; i < phases.size(); ++i) {
-    const auto& phase_taps = phases[i].phase.taps;
-    for (size_t tap = 0; tap < phase_taps.size(); ++tap)
-      taps.push_back({phase_taps[tap].place * layout.tap, i, static_cast<int64_t>(tap)});
-  }
-  std::sort(taps.begin(), taps.end(), [](const PanelLine& a, const PanelLine& b) { return a.place < b.place; });
-  std::vector<PanelLine> lines;
-  lines.reserve(taps.size() * static_cast<size_t>(layout.sources));
-  const auto add_line = [&](int64_t channel, const PanelLine& tap) {
-    lines.push_back({channel * layout.source + tap.place, tap.phase, phases[tap.phase].line_of(channel, tap.line)});
-  };
-  if (layout.source < layout.tap) {
-    for (const PanelLine& tap : taps) {
-      for (int64_t channel = 0; channel < layout.sources; ++channel) add_line(channel, tap);
-    }
-  } else {
-    for (int64_t channel = 0; channel < layout.sources; ++channel) {
-      for (const PanelLine& tap : taps) add_line(channel, tap);
-    }
-  }
-  return lines;
-}
-
-// Some panels of the weight, counted through all groups: of each the lines of all phases. Those of `together` groups
-// are one.
-template <typename T>
-void write_panels(const std::vector<PreparedPhase>& phases, const WeightLayout& layout,
-                  const std::vector<PanelLine>& lines, const T* weight, Range wanted, int64_t together, T* to) {
-  const int64_t width = panel_columns<SumOf<T>>();
-  const int64_t size = static_cast<int64_t>(lines.size()) * width;
-  const int64_t count = divide_up(layout.results, width);
-  std::vector<T*> starts(phases.size());
-  for (int64_t panel = wanted.first; panel < wanted.last; ++panel) {
-    const int64_t first = panel % count * width;
-    const int64_t columns = std::min(width, layout.results - first);
-    T* const start = to + (panel / together - wanted.first / together) * size + panel % together * columns;
-    if (together == 1 && !is_whole<T>(columns)) std::fill_n(start, size, T(0));
-    for (size_t i = 0; i < phases.size(); ++i) starts[i] = start + phases[i].first_line * width;
-    write_panel(weight + panel / count * layout.group + first * layout.result, layout.result, columns, lines, starts);
-  }
-}
 
 // Where results go: channel c of a group's results at c * layout.channel + the phase's writes.
 struct ResultLayout {
@@ -308,16 +107,14 @@ void fetch_lines(const T* data, const PreparedPhase& prepared, int64_t block, in
 }
 
 // Some results of a phase in some channels of a group, whole panels of them or all. `panels` are those of these
-// channels, `step` elements from one to the next; `sums` has room for a block of all panels.
+// channels, `step` elements from one to the next; `sums` has room for a block of all panels. Sums begin with `starts`,
+// of whole panels, or null: 0.
 template <typename T, typename Result>
 void compute_results(const PreparedPhase& prepared, Range wanted, Range channels, const T* data, const T* panels,
-                     int64_t step, const SumOf<T>* bias, const ResultLayout& layout, SumOf<T>* sums, Result* out) {
+                     int64_t step, const SumOf<T>* starts, const ResultLayout& layout, SumOf<T>* sums, Result* out) {
   const int64_t width = panel_columns<SumOf<T>>();
   const int64_t depth = prepared.depth();
   const auto& parts = prepared.parts;
-  // Sums of whole vectors in one part are written where they belong.
-  const bool in_place =
-      layout.channels_last && layout.in_order && parts.size() == 1 && prepared.classes.size() == 1 && !bias;
   // Blocks of about the same size: for a few results a panel is not worth reading.
   const int64_t results = wanted.last - wanted.first;
   const int64_t blocks = std::max<int64_t>(1, divide_up(results, kBlockResults));
@@ -329,45 +126,48 @@ void compute_results(const PreparedPhase& prepared, Range wanted, Range channels
     for (size_t part = 0; part < parts.size(); ++part) {
       for (int64_t channel = channels.first; channel < channels.last; channel += width) {
         const int64_t columns = std::min(width, channels.last - channel);
+        const auto initial = starts ? Lines<const SumOf<T>>{starts + channel, 0} : zero_lines<SumOf<T>>();
         const T* panel = panels + (channel - channels.first) / width * step + prepared.first_line * width;
-        if (in_place && is_whole<T>(columns)) {
-          add_product<T, Result>(data, prepared.phase.reads.data() + block, count, prepared.depths.data(), depth,
-                                 {panel, width}, columns,
-                                 {out + prepared.phase.writes[static_cast<size_t>(block)] + channel, layout.place},
-                                 true);
-          continue;
-        }
-        SumOf<T>* to = sums + (parts.size() > 1 ? channel * kBlockResults : 0);
-        for (int64_t i = 0; part == 0 && bias && i < count; ++i) std::copy_n(bias + channel, columns, to + i * width);
+        SumOf<T>* const to = sums + (parts.size() > 1 ? channel * kBlockResults : 0);
         for (const ResultClass& one : prepared.classes) {
           const int64_t start = std::max(block, one.results.first);
           const int64_t few = std::min(block + count, one.results.last) - start;
           if (few <= 0) continue;
-          SumOf<T>* const own = to + (start - block) * width;
-          if (one.lines.empty() && part == 0 && !bias) std::fill_n(own, few * width, SumOf<T>(0));
+          const int64_t* const writes = prepared.phase.writes.data() + start;
+          // Sums of whole vectors in one part are written where they belong.
+          if (layout.channels_last && parts.size() == 1 && one.lines.size() == 1 && is_whole<T>(columns) &&
+              writes[few - 1] - writes[0] == (few - 1) * layout.place) {
+            const Range lines = one.lines[0];
+            add_product<T, Result>(data, prepared.phase.reads.data() + start, few,
+                                   prepared.depths.data() + lines.first, lines.last - lines.first,
+                                   {panel + lines.first * width, width}, columns, initial,
+                                   {out + writes[0] + channel, layout.place});
+            continue;
+          }
+          const Lines<SumOf<T>> own{to + (start - block) * width, width};
+          for (int64_t i = 0; one.lines.empty() && part == 0 && i < few; ++i)
+            std::copy_n(initial.data, columns, own.data + i * width);
           for (const Range& lines : one.lines) {
             const int64_t begin = std::max(lines.first, parts[part].first);
             const int64_t end = std::min(lines.last, parts[part].last);
             if (begin > end || (begin == end && depth > 0)) continue;
-            const bool fresh = !bias && begin == one.lines[0].first;
+            const bool fresh = begin == one.lines[0].first;
             add_product<T, SumOf<T>>(data, prepared.phase.reads.data() + start, few, prepared.depths.data() + begin,
                                      end - begin, {panel + begin * width, width}, columns,
-                                     {own, width}, fresh);
+                                     fresh ? initial : Lines<const SumOf<T>>{own.data, width}, own);
           }
-        }
-        if (part == parts.size() - 1) {
-          write_results(to, count, columns, prepared.phase.writes.data() + block, layout,
-                        out + channel * layout.image.channel);
+          if (part == parts.size() - 1)
+            write_results(own.data, few, columns, writes, layout, out + channel * layout.image.channel);
         }
       }
     }
   }
 }
 
-// Some results of a phase, of groups that fill vectors together, of which `panels` are made.
+// Some results of a phase, of groups that fill vectors together, of which `panels` are made. `bias` may be null.
 template <typename T, typename Result>
 void compute_groups(const PreparedPhase& prepared, Range wanted, int64_t channels, int64_t groups, const T* data,
-                    const T* panels, int64_t step, const ResultLayout& layout, Result* out) {
+                    const T* panels, int64_t step, const SumOf<T>* bias, const ResultLayout& layout, Result* out) {
   const int64_t width = panel_columns<SumOf<T>>();
   const int64_t columns = columns_of_groups<T>(channels);
   const int64_t sources = prepared.sources * (columns / channels);
@@ -387,6 +187,7 @@ void compute_groups(const PreparedPhase& prepared, Range wanted, int64_t channel
       multiply_some_groups(data + i * sources, prepared.phase.reads.data() + block, count, taps.data(),
                            static_cast<int64_t>(taps.size()), lanes.data(), channels,
                            {panels + i * step + prepared.first_line * width, width},
+                           bias ? bias + i * columns : zero_lines<SumOf<T>>().data,
                            layout.in_order ? Lines<Result>{to + writes[0], layout.place}
                                            : Lines<Result>{apart.get(), columns});
       for (int64_t j = 0; !layout.in_order && j < count; ++j)
@@ -409,7 +210,8 @@ void run_plan(const Geometry& g, GatherPlan plan, const std::array<int64_t, 3>& 
   // Small images are computed as one: a large weight is not read again for each, and what they read alike is sorted.
   const bool joined =
       weight_bytes > kLargeWeight && result_size[0] * result_size[1] * result_size[2] < kSmallImage;
-  const int64_t most_joined = frame ? std::max<int64_t>(1, kJoinedBytes / (frame * int64_t{sizeof(T)})) : g.batch;
+  const int64_t read = (frame ? frame : image_elements) * int64_t{sizeof(T)};
+  const int64_t most_joined = std::max<int64_t>(1, kJoinedBytes / read);
   if (joined && g.batch > most_joined) {
     Geometry some = g;
     for (int64_t first = 0; first < g.batch; first += most_joined) {
@@ -468,9 +270,16 @@ void run_plan(const Geometry& g, GatherPlan plan, const std::array<int64_t, 3>& 
   const int64_t panel_count = divide_up(layout.results, width);
   const int64_t panel_size = line_count * width;
   const auto lines = list_lines(phases, layout);
+  // The bias in whole panels.
+  const auto starts = scratch<SumOf<T>>(bias ? g.groups * panel_count * width : 0);
+  for (int64_t group = 0; bias && group < g.groups; ++group) {
+    SumOf<T>* const start = starts.get() + group * panel_count * width;
+    std::copy_n(bias + group * layout.results, layout.results, start);
+    std::fill(start + layout.results, start + panel_count * width, SumOf<T>(0));
+  }
   // Groups of a few channels, as they lie next to each other, are multiplied together.
   const int64_t group_columns =
-      results.channels_last && !bias && phases[0].classes.size() == 1 &&
+      results.channels_last && phases[0].classes.size() == 1 &&
               layout.sources * int64_t{sizeof(T)} == layout.results * int64_t{sizeof(Result)}
           ? columns_of_groups<T>(layout.results)
           : 0;
@@ -503,7 +312,8 @@ void run_plan(const Geometry& g, GatherPlan plan, const std::array<int64_t, 3>& 
         const Range channels{panel * width, std::min(layout.results, (panel + 1) * width)};
         for (const PreparedPhase& prepared : phases) {
           compute_results(prepared, {0, static_cast<int64_t>(prepared.phase.reads.size())}, channels, data,
-                          own_panel.get(), panel_size, bias, results, sums.get(), out + image * result_elements);
+                          own_panel.get(), panel_size, bias ? starts.get() : nullptr, results, sums.get(),
+                          out + image * result_elements);
         }
       }
       for (const PreparedPhase& prepared : phases) {
@@ -513,18 +323,17 @@ void run_plan(const Geometry& g, GatherPlan plan, const std::array<int64_t, 3>& 
         const Range wanted{std::min(count, part * share), std::min(count, (part + 1) * share)};
         if constexpr (!std::is_same_v<T, double>) {
           if (together > 1) {
-            compute_groups(prepared, wanted, layout.results, g.groups, data, panels.get(), panel_size, results,
+            compute_groups(prepared, wanted, layout.results, g.groups, data, panels.get(), panel_size, bias, results,
                            out + image * result_elements);
             continue;
           }
         }
         for (int64_t group = 0; group < g.groups; ++group) {
-          const int64_t channel = group * layout.results;
           compute_results(prepared, wanted, {0, layout.results},
                           data + group * layout.sources * plan.layout().channel,
                           panels.get() + group * panel_count * panel_size, panel_size,
-                          bias ? bias + channel : nullptr, results, sums.get(),
-                          out + image * result_elements + channel * results.image.channel);
+                          bias ? starts.get() + group * panel_count * width : nullptr, results, sums.get(),
+                          out + image * result_elements + group * layout.results * results.image.channel);
         }
       }
     }

@@ -28,9 +28,12 @@ void weight_gradient_gathered(const ConvolutionGeometry& geometry, bool channels
                               const T* input);
 
 // The same of bfloat16 numbers, where has_bfloat16_products(): of several images, which are multiplied two at a time,
-// or of two halves of one.
+// or of two halves of one, by its height, or by its width where it has no height.
+inline bool is_line(const ConvolutionGeometry& geometry) {
+  return geometry.windows[1] == 1 && geometry.image[1] == 1 && geometry.kernel[1] == 1;
+}
 inline bool gradient_has_pairs(const ConvolutionGeometry& geometry) {
-  return geometry.batch > 1 || geometry.windows[1] % 2 == 0;
+  return geometry.batch > 1 || geometry.windows[is_line(geometry) ? 2 : 1] > 1;
 }
 void weight_gradient_pairs(const ConvolutionGeometry& geometry, bool channels_last, float* out, const uint16_t* grad,
                            const uint16_t* input);

@@ -24,11 +24,11 @@ using SumOf = std::conditional_t<std::is_same_v<Element, uint32_t>, float, Eleme
 
 template <typename T, typename Sum>
 void add_product(const T* data, const int64_t* rows, int64_t count, const int64_t* depths, int64_t depth,
-                 Lines<const T> panel, int64_t columns, Lines<Sum> sums, bool fresh) {
+                 Lines<const T> panel, int64_t columns, Lines<const SumOf<T>> start, Lines<Sum> sums) {
   if constexpr (std::is_same_v<T, uint32_t>) {
-    add_gathered_pairs(data, rows, count, depths, depth, panel, columns, sums, fresh);
+    add_gathered_pairs(data, rows, count, depths, depth, panel, columns, start, sums);
   } else {
-    add_gathered_product(data, rows, count, depths, depth, panel, columns, sums, fresh);
+    add_gathered_product(data, rows, count, depths, depth, panel, columns, start, sums);
   }
 }
 
@@ -43,11 +43,12 @@ int64_t columns_of_groups(int64_t channels) {
 }
 template <typename T, typename Result>
 void multiply_some_groups(const T* data, const int64_t* rows, int64_t count, const int64_t* taps, int64_t tap_count,
-                          const int32_t* lanes, int64_t channels, Lines<const T> panel, Lines<Result> results) {
+                          const int32_t* lanes, int64_t channels, Lines<const T> panel, const SumOf<T>* start,
+                          Lines<Result> results) {
   if constexpr (std::is_same_v<T, uint32_t>) {
-    multiply_groups_of_pairs(data, rows, count, taps, tap_count, lanes, channels, panel, results);
+    multiply_groups_of_pairs(data, rows, count, taps, tap_count, lanes, channels, panel, start, results);
   } else if constexpr (std::is_same_v<T, float>) {
-    multiply_groups(data, rows, count, taps, tap_count, lanes, channels, panel, results);
+    multiply_groups(data, rows, count, taps, tap_count, lanes, channels, panel, start, results);
   }
 }
 

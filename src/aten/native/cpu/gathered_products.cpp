@@ -27,7 +27,7 @@ constexpr int kRows = kLanes<float> == 16 ? 8 : 6;
 // As many columns as `Halves` halves of a vector have: whole vectors, then half a one.
 template <int Rows, int Halves, typename T>
 HWY_ATTR void add_tile(const T* data, const int64_t* rows, const int64_t* depths, int64_t depth, Lines<const T> panel,
-                       Lines<T> sums, bool fresh) {
+                       Lines<const T> start, Lines<T> sums) {
   constexpr int kVectors = Halves / 2;
   constexpr bool kHalf = Halves % 2 != 0;
   const hn::ScalableTag<T> d;
@@ -40,10 +40,10 @@ HWY_ATTR void add_tile(const T* data, const int64_t* rows, const int64_t* depths
 #pragma GCC unroll 8
   for (int row = 0; row < Rows; ++row) {
     starts[row] = data + rows[row];
-    const T* from = sums.data + row * sums.step;
+    const T* from = start.data + row * start.step;
 #pragma GCC unroll 2
-    for (int v = 0; v < kVectors; ++v) totals[row][v] = fresh ? hn::Zero(d) : hn::LoadU(d, from + v * kLanes<T>);
-    if constexpr (kHalf) half_totals[row] = fresh ? hn::Zero(half) : hn::LoadU(half, from + kVectors * kLanes<T>);
+    for (int v = 0; v < kVectors; ++v) totals[row][v] = hn::LoadU(d, from + v * kLanes<T>);
+    if constexpr (kHalf) half_totals[row] = hn::LoadU(half, from + kVectors * kLanes<T>);
   }
   const T* from = panel.data;
   for (int64_t k = 0; k < depth; ++k, from += panel.step) {
@@ -77,49 +77,52 @@ HWY_ATTR void add_tile(const T* data, const int64_t* rows, const int64_t* depths
 // The rows that are left, fewer than kRows, in one go: every line of the panel is loaded once.
 template <int Rows, int Halves, typename T>
 HWY_ATTR void add_rest(const T* data, const int64_t* rows, int64_t count, const int64_t* depths, int64_t depth,
-                       Lines<const T> panel, Lines<T> sums, bool fresh) {
+                       Lines<const T> panel, Lines<const T> start, Lines<T> sums) {
   if constexpr (Rows > 1) {
-    if (count < Rows) return add_rest<Rows - 1, Halves>(data, rows, count, depths, depth, panel, sums, fresh);
+    if (count < Rows) return add_rest<Rows - 1, Halves>(data, rows, count, depths, depth, panel, start, sums);
   }
-  add_tile<Rows, Halves>(data, rows, depths, depth, panel, sums, fresh);
+  add_tile<Rows, Halves>(data, rows, depths, depth, panel, start, sums);
 }
 
 template <int Halves, typename T>
 HWY_ATTR void add_tiles(const T* data, const int64_t* rows, int64_t count, const int64_t* depths, int64_t depth,
-                        Lines<const T> panel, Lines<T> sums, bool fresh) {
-  for (; count >= kRows; rows += kRows, count -= kRows, sums.data += kRows * sums.step)
-    add_tile<kRows, Halves>(data, rows, depths, depth, panel, sums, fresh);
-  if (count > 0) add_rest<kRows - 1, Halves>(data, rows, count, depths, depth, panel, sums, fresh);
+                        Lines<const T> panel, Lines<const T> start, Lines<T> sums) {
+  for (; count >= kRows; rows += kRows, count -= kRows) {
+    add_tile<kRows, Halves>(data, rows, depths, depth, panel, start, sums);
+    start.data += kRows * start.step;
+    sums.data += kRows * sums.step;
+  }
+  if (count > 0) add_rest<kRows - 1, Halves>(data, rows, count, depths, depth, panel, start, sums);
 }
 
 template <typename T>
 HWY_ATTR void add_product(const T* data, const int64_t* rows, int64_t count, const int64_t* depths, int64_t depth,
-                          Lines<const T> panel, int64_t columns, Lines<T> sums, bool fresh) {
+                          Lines<const T> panel, int64_t columns, Lines<const T> start, Lines<T> sums) {
   auto add = columns <= kLanes<T> ? add_tiles<2, T> : add_tiles<4, T>;
   if constexpr (kStep<T> < kLanes<T>) {
     if (columns <= kStep<T>) add = add_tiles<1, T>;
     else if (columns > kLanes<T> && columns <= 3 * kStep<T>) add = add_tiles<3, T>;
   }
-  add(data, rows, count, depths, depth, panel, sums, fresh);
+  add(data, rows, count, depths, depth, panel, start, sums);
 }
 
 // Only where vectors hold several groups of usual sizes, and lanes are rearranged at once.
 #if !HWY_ARCH_X86 || HWY_TARGET > HWY_AVX3
 void multiply_groups_float(const float*, const int64_t*, int64_t, const int64_t*, int64_t, const int32_t*, int64_t,
-                           Lines<const float>, Lines<float>) {}
+                           Lines<const float>, const float*, Lines<float>) {}
 int64_t group_columns_float() { return 0; }
 #else
 // Each of a group's channels is spread over the lanes of that group.
 template <int Rows>
 HWY_ATTR void multiply_group_tile(const float* data, const int64_t* rows, const int64_t* taps, int64_t tap_count,
                                   const int32_t* lanes, int64_t channels, Lines<const float> panel,
-                                  Lines<float> sums) {
+                                  const float* start, Lines<float> sums) {
   const hn::ScalableTag<float> d;
   hn::Vec<decltype(d)> totals[Rows];
   const float* starts[Rows];
 #pragma GCC unroll 8
   for (int row = 0; row < Rows; ++row) {
-    totals[row] = hn::Zero(d);
+    totals[row] = hn::LoadU(d, start);
     starts[row] = data + rows[row];
   }
   const float* line = panel.data;
@@ -140,14 +143,15 @@ HWY_ATTR void multiply_group_tile(const float* data, const int64_t* rows, const 
 // The same of two groups, which are half a vector each: what is read once for each half takes no rearranging.
 template <int Rows>
 HWY_ATTR void multiply_halves_tile(const float* data, const int64_t* rows, const int64_t* taps, int64_t tap_count,
-                                   Lines<const float> panel, Lines<float> sums) {
+                                   Lines<const float> panel, const float* start, Lines<float> sums) {
   constexpr int64_t kHalf = kLanes<float> / 2;
   const hn::CappedTag<float, kHalf> d;
   hn::Vec<decltype(d)> lower[Rows], upper[Rows];
   const float* starts[Rows];
 #pragma GCC unroll 8
   for (int row = 0; row < Rows; ++row) {
-    lower[row] = upper[row] = hn::Zero(d);
+    lower[row] = hn::LoadU(d, start);
+    upper[row] = hn::LoadU(d, start + kHalf);
     starts[row] = data + rows[row];
   }
   const float* line = panel.data;
@@ -170,26 +174,26 @@ HWY_ATTR void multiply_halves_tile(const float* data, const int64_t* rows, const
 }
 HWY_ATTR void multiply_groups_float(const float* data, const int64_t* rows, int64_t count, const int64_t* taps,
                                     int64_t tap_count, const int32_t* lanes, int64_t channels,
-                                    Lines<const float> panel, Lines<float> sums) {
+                                    Lines<const float> panel, const float* start, Lines<float> sums) {
   if (2 * channels == kLanes<float>) {
     for (; count >= kRows; rows += kRows, count -= kRows, sums.data += kRows * sums.step)
-      multiply_halves_tile<kRows>(data, rows, taps, tap_count, panel, sums);
+      multiply_halves_tile<kRows>(data, rows, taps, tap_count, panel, start, sums);
   }
   for (; count >= kRows; rows += kRows, count -= kRows, sums.data += kRows * sums.step)
-    multiply_group_tile<kRows>(data, rows, taps, tap_count, lanes, channels, panel, sums);
+    multiply_group_tile<kRows>(data, rows, taps, tap_count, lanes, channels, panel, start, sums);
   for (; count > 0; ++rows, --count, sums.data += sums.step)
-    multiply_group_tile<1>(data, rows, taps, tap_count, lanes, channels, panel, sums);
+    multiply_group_tile<1>(data, rows, taps, tap_count, lanes, channels, panel, start, sums);
 }
 int64_t group_columns_float() { return kLanes<float>; }
 #endif
 
 void add_product_float(const float* data, const int64_t* rows, int64_t count, const int64_t* depths, int64_t depth,
-                       Lines<const float> panel, int64_t columns, Lines<float> sums, bool fresh) {
-  add_product(data, rows, count, depths, depth, panel, columns, sums, fresh);
+                       Lines<const float> panel, int64_t columns, Lines<const float> start, Lines<float> sums) {
+  add_product(data, rows, count, depths, depth, panel, columns, start, sums);
 }
 void add_product_double(const double* data, const int64_t* rows, int64_t count, const int64_t* depths, int64_t depth,
-                        Lines<const double> panel, int64_t columns, Lines<double> sums, bool fresh) {
-  add_product(data, rows, count, depths, depth, panel, columns, sums, fresh);
+                        Lines<const double> panel, int64_t columns, Lines<const double> start, Lines<double> sums) {
+  add_product(data, rows, count, depths, depth, panel, columns, start, sums);
 }
 
 template <typename T>
@@ -329,19 +333,20 @@ int64_t panel_rows<double>() {
 
 template <>
 void add_gathered_product(const float* data, const int64_t* rows, int64_t count, const int64_t* depths, int64_t depth,
-                          Lines<const float> panel, int64_t columns, Lines<float> sums, bool fresh) {
-  HWY_DYNAMIC_DISPATCH(add_product_float)(data, rows, count, depths, depth, panel, columns, sums, fresh);
+                          Lines<const float> panel, int64_t columns, Lines<const float> start, Lines<float> sums) {
+  HWY_DYNAMIC_DISPATCH(add_product_float)(data, rows, count, depths, depth, panel, columns, start, sums);
 }
 template <>
 void add_gathered_product(const double* data, const int64_t* rows, int64_t count, const int64_t* depths, int64_t depth,
-                          Lines<const double> panel, int64_t columns, Lines<double> sums, bool fresh) {
-  HWY_DYNAMIC_DISPATCH(add_product_double)(data, rows, count, depths, depth, panel, columns, sums, fresh);
+                          Lines<const double> panel, int64_t columns, Lines<const double> start, Lines<double> sums) {
+  HWY_DYNAMIC_DISPATCH(add_product_double)(data, rows, count, depths, depth, panel, columns, start, sums);
 }
 
 template <>
 void multiply_groups(const float* data, const int64_t* rows, int64_t count, const int64_t* taps, int64_t tap_count,
-                     const int32_t* lanes, int64_t channels, Lines<const float> panel, Lines<float> sums) {
-  HWY_DYNAMIC_DISPATCH(multiply_groups_float)(data, rows, count, taps, tap_count, lanes, channels, panel, sums);
+                     const int32_t* lanes, int64_t channels, Lines<const float> panel, const float* start,
+                     Lines<float> sums) {
+  HWY_DYNAMIC_DISPATCH(multiply_groups_float)(data, rows, count, taps, tap_count, lanes, channels, panel, start, sums);
 }
 template <>
 int64_t group_columns<float>() {

@@ -25,19 +25,33 @@ struct Lines {
   int64_t step;
 };
 
-// sums[i][j] += sum over k in [0, depth) of data[rows[i] + depths[k]] * panel[k][j], for i in [0, count) and j in [0,
-// columns); `fresh`: as if sums were 0 before. Columns are rounded up to panel_step().
+// A line of zeros for each row.
+template <typename T>
+Lines<const T> zero_lines() {
+  static const T zeros[64] = {};  // more than any panel has columns
+  return {zeros, 0};
+}
+
+// sums[i][j] = start[i][j] + sum over k in [0, depth) of data[rows[i] + depths[k]] * panel[k][j], for i in [0, count)
+// and j in [0, columns). Columns are rounded up to panel_step(). Steps of `start` may be 0, and it may be `sums`.
 template <typename T>
 void add_gathered_product(const T* data, const int64_t* rows, int64_t count, const int64_t* depths, int64_t depth,
-                          Lines<const T> panel, int64_t columns, Lines<T> sums, bool fresh);
+                          Lines<const T> panel, int64_t columns, Lines<const T> start, Lines<T> sums);
+// The same from `sums` on; `fresh`: from 0 on.
+template <typename T>
+void add_gathered_product(const T* data, const int64_t* rows, int64_t count, const int64_t* depths, int64_t depth,
+                          Lines<const T> panel, int64_t columns, Lines<T> sums, bool fresh) {
+  const Lines<const T> start = fresh ? zero_lines<T>() : Lines<const T>{sums.data, sums.step};
+  add_gathered_product(data, rows, count, depths, depth, panel, columns, start, sums);
+}
 
 // Groups of `channels` channels, as many read as computed, which fill a vector together. Row i reads at tap t the
 // vector at data[rows[i] + taps[t]]: channel c of each group is multiplied by what the panel's line t * channels + c
 // has in that group's columns. lanes[c * group_columns() + j] is where in that vector column j finds its group's
-// channel c. Sums of a row are a vector, too, which is not read.
+// channel c. Sums of a row are a vector, too, which is not read, and begin with `start`, such a vector.
 template <typename T>
 void multiply_groups(const T* data, const int64_t* rows, int64_t count, const int64_t* taps, int64_t tap_count,
-                     const int32_t* lanes, int64_t channels, Lines<const T> panel, Lines<T> sums);
+                     const int32_t* lanes, int64_t channels, Lines<const T> panel, const T* start, Lines<T> sums);
 // How many columns that vector has; 0: there is no such product.
 template <typename T>
 int64_t group_columns();

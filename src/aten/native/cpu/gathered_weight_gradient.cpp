@@ -6,6 +6,8 @@
 #include <aten/native/cpu/gathered_elements.h>
 
 #include <algorithm>
+#include <memory>
+#include <utility>
 #include <vector>
 
 namespace at::native::cpu {
@@ -99,11 +101,13 @@ void sum_weight_gradient(const Geometry& g, bool channels_last, SumOf<T>* out, c
           const Lines<const T> slope_lines =
               in_place ? Lines<const T>{grad + (first * windows + start) * results + channel, results}
                        : Lines<const T>{slopes.get() + (panel * line_count + start) * width, width};
+          const Lines<SumOf<T>> to{sums.get() + (panel * row_count + row) * width, width};
+          const bool fresh = first == 0 && chunk == 0;
           add_product<T, SumOf<T>>(data + group * g.image_channels * plan.layout().channel, rows.data() + row,
                          std::min(kBlockRows, row_count - row), depths.data() + start,
                          (chunk + 1) * lines / chunks - start, slope_lines,
                          std::min(width, g.window_channels - panel % panel_count * width),
-                         {sums.get() + (panel * row_count + row) * width, width}, first == 0 && chunk == 0);
+                         fresh ? zero_lines<SumOf<T>>() : Lines<const SumOf<T>>{to.data, to.step}, to);
         }
       }
     });
@@ -119,34 +123,52 @@ void sum_weight_gradient(const Geometry& g, bool channels_last, SumOf<T>* out, c
   });
 }
 
-// Of one image, whose upper and lower half of windows are taken for two images.
-void sum_halves(const Geometry& g, bool channels_last, float* out, const uint16_t* grad, const uint16_t* input) {
+// Lines [first, first + lines) of a plane that has `height` of them; what lies around it is 0.
+void copy_lines(const uint16_t* plane, int64_t height, int64_t line, int64_t first, int64_t lines, uint16_t* to) {
+  const int64_t begin = std::clamp<int64_t>(-first, 0, lines);
+  const int64_t end = std::clamp<int64_t>(height - first, begin, lines);
+  std::fill_n(to, begin * line, uint16_t{0});
+  std::copy_n(plane + (first + begin) * line, (end - begin) * line, to + begin * line);
+  std::fill_n(to + end * line, (lines - end) * line, uint16_t{0});
+}
+
+// Of each plane, of `height` lines, as pairs: `lines` lines from `first` on, and as many from `second` on.
+std::unique_ptr<uint32_t[]> pair_halves(const uint16_t* from, int64_t planes, int64_t height, int64_t line,
+                                        int64_t first, int64_t second, int64_t lines) {
+  auto result = scratch<uint32_t>(planes * lines * line);
+  uint32_t* const to = result.get();
+  const int64_t grain = grain_for(planes * lines * line, planes, kSerialWork);
+  parallel_for(0, planes, grain, [&](int64_t begin, int64_t end) {
+    const auto both = scratch<uint16_t>(2 * lines * line);
+    for (int64_t i = begin; i < end; ++i) {
+      const uint16_t* const plane = from + i * height * line;
+      copy_lines(plane, height, line, first, lines, both.get());
+      copy_lines(plane, height, line, second, lines, both.get() + lines * line);
+      pair_lines(both.get(), 2, lines * line, to + i * lines * line);
+    }
+  });
+  return result;
+}
+
+// Of one image, whose upper and lower half of windows are taken for two images; of an odd number of lines the lower
+// half ends with slopes of 0.
+void sum_halves(Geometry g, bool channels_last, float* out, const uint16_t* grad, const uint16_t* input) {
+  if (is_line(g)) {
+    for (auto* sizes : {&g.image, &g.kernel, &g.windows, &g.stride, &g.padding, &g.dilation})
+      std::swap((*sizes)[1], (*sizes)[2]);
+  }
   const int64_t results = g.groups * g.window_channels;
   const int64_t sources = g.groups * g.image_channels;
   Geometry half = g;
-  half.windows[1] /= 2;
+  half.windows[1] = divide_up(g.windows[1], 2);
   half.image[1] = (half.windows[1] - 1) * g.stride[1] + (g.kernel[1] - 1) * g.dilation[1] + 1;
   half.padding[1] = 0;
-  const int64_t line = g.image[2] * (channels_last ? sources : 1);
-  const int64_t planes = g.image[0] * (channels_last ? 1 : sources);
-  const auto images = scratch<uint32_t>(planes * half.image[1] * line);
-  const int64_t grain = grain_for(planes * half.image[1] * line, planes, kSerialWork);
-  parallel_for(0, planes, grain, [&](int64_t begin, int64_t end) {
-    const auto both = scratch<uint16_t>(2 * half.image[1] * line);
-    for (int64_t plane = begin; plane < end; ++plane) {
-      for (int64_t i = 0; i < 2 * half.image[1]; ++i) {
-        const bool lower = i >= half.image[1];
-        const int64_t y = (lower ? i - half.image[1] + half.windows[1] * g.stride[1] : i) - g.padding[1];
-        uint16_t* to = both.get() + i * line;
-        if (y >= 0 && y < g.image[1]) std::copy_n(input + (plane * g.image[1] + y) * line, line, to);
-        else std::fill_n(to, line, uint16_t{0});
-      }
-      pair_lines(both.get(), 2, half.image[1] * line, images.get() + plane * half.image[1] * line);
-    }
-  });
-  const int64_t slope_planes = g.windows[0] * (channels_last ? 1 : results);
-  const auto slopes =
-      pairs_of(grad, slope_planes, 2, half.windows[1] * g.windows[2] * (channels_last ? results : 1));
+  const auto images =
+      pair_halves(input, g.image[0] * (channels_last ? 1 : sources), g.image[1],
+                  g.image[2] * (channels_last ? sources : 1), -g.padding[1],
+                  half.windows[1] * g.stride[1] - g.padding[1], half.image[1]);
+  const auto slopes = pair_halves(grad, g.windows[0] * (channels_last ? 1 : results), g.windows[1],
+                                  g.windows[2] * (channels_last ? results : 1), 0, half.windows[1], half.windows[1]);
   sum_weight_gradient(half, channels_last, out, slopes.get(), images.get());
 }
 

@@ -26,6 +26,7 @@ using Wide = std::conditional_t<sizeof(Word) == 8, uint64_t, uint32_t>;
 template <typename Word>
 MatrixOperand<Word> to_rows(MatrixOperand<Word> matrix, int64_t rows, int64_t columns, std::vector<Word>& memory) {
   if (!matrix.transposed) return matrix;
+  if (rows == 1 && matrix.leading == 1) return {matrix.data, columns, false};
   memory.resize(static_cast<size_t>(rows * columns));
   for (int64_t i = 0; i < rows; ++i) {
     for (int64_t j = 0; j < columns; ++j) memory[i * columns + j] = matrix.data[j * matrix.leading + i];
@@ -174,7 +175,9 @@ void multiply(int64_t m, int64_t n, int64_t k, Word alpha, MatrixOperand<Word> a
     if (by_columns) multiply_by_columns(first, last, n, k, alpha, a.data, a.leading, right, out, out_leading);
     if (by_columns) return;
     int64_t done = 0;
-    if constexpr (sizeof(Word) >= 4) done = multiply_by_tiles(first, last, n, k, alpha, a, right, out, out_leading);
+    if constexpr (sizeof(Word) >= 4) {  // for a few rows blocks of b are not worth copying
+      if (last - first >= kTileRows) done = multiply_by_tiles(first, last, n, k, alpha, a, right, out, out_leading);
+    }
     multiply_by_rows<Word>(first, last, n - done, k, alpha, a, {right.data + done, right.leading, false}, out + done,
                            out_leading);
   });

@@ -6,9 +6,12 @@
 #include <aten/Parallel.h>
 #include <aten/native/cpu/bfloat16_products.h>
 #include <aten/native/cpu/blas.h>
+#include <aten/native/cpu/half_vector_products.h>
+#include <aten/native/cpu/panel_gemm.h>
 
 #include <algorithm>
 #include <type_traits>
+#include <vector>
 
 namespace at::native::cpu {
 
@@ -56,16 +59,25 @@ struct Steps {
       : row(reading.transposed ? 1 : reading.leading), column(reading.transposed ? reading.leading : 1) {}
 };
 
+// An element of a matrix as a number of the type that products of T are summed in: integers wrap around.
+template <typename T, typename Element>
+auto number_of(Element element) {
+  if constexpr (std::is_integral_v<T>) return static_cast<uint64_t>(element);
+  else if constexpr (std::is_same_v<Element, T>) return element;
+  else return c10::detail::float_of_bits(static_cast<uint32_t>(element) << 16);  // bfloat16
+}
+
 // z = x y where that takes less than to call BLAS.
 constexpr int64_t kTinyProduct = 64;  // multiplications
-template <typename T>
-void multiply_tiny(int64_t m, int64_t n, int64_t k, const T* x, Steps of_x, const T* y, Steps of_y, T* z, Steps of_z) {
+template <typename T, typename Element>
+void multiply_tiny(int64_t m, int64_t n, int64_t k, const Element* x, Steps of_x, const Element* y, Steps of_y, T* z,
+                   Steps of_z) {
   for (int64_t i = 0; i < m; ++i) {
     for (int64_t j = 0; j < n; ++j) {
-      T sum(0);
+      auto sum = number_of<T>(Element(0));
       for (int64_t p = 0; p < k; ++p)
-        sum += x[i * of_x.row + p * of_x.column] * y[p * of_y.row + j * of_y.column];
-      z[i * of_z.row + j * of_z.column] = sum;
+        sum += number_of<T>(x[i * of_x.row + p * of_x.column]) * number_of<T>(y[p * of_y.row + j * of_y.column]);
+      z[i * of_z.row + j * of_z.column] = static_cast<T>(sum);
     }
   }
 }
@@ -76,8 +88,10 @@ void gemm(int64_t m, int64_t n, int64_t k, float alpha, MatrixOperand<uint16_t> 
   bfloat16_gemm(m, n, k, alpha, a, b, beta, out, out_leading);
 }
 
-// bfloat16 matrices come as they are, with a float32 result.
-bool is_to_be_widened(const Tensor& a) { return a.dtype() == kBFloat16 && !has_bfloat16_products(); }
+// bfloat16 matrices come as they are, and so do float16 ones where one is a vector, with a float32 result.
+bool is_to_be_widened(const Tensor& a) {
+  return a.dtype() == kBFloat16 ? !has_bfloat16_products() : a.dtype() == kHalf;
+}
 
 template <typename T>
 const T* elements(const Tensor& matrix) {
@@ -92,11 +106,26 @@ void dispatch_product(const Tensor& out, const Tensor& a, const char* name, Body
                                      [&](auto type) { body(type, typename decltype(type)::type()); });
 }
 
+// out = beta * out + alpha * a b, of float16, where one of them is a vector.
+void multiply_halves(const Tensor& out, const Tensor& a, const Reading& reading_a, const Tensor& b,
+                     const Reading& reading_b, float beta, float alpha) {
+  const bool is_row = b.sizes()[1] != 1;  // a is one: then the transpose, b^T a^T
+  const Tensor& matrix = is_row ? b : a;
+  const Reading& reading = is_row ? reading_b : reading_a;
+  const Tensor& vector = is_row ? a : b;
+  const int64_t dim = is_row ? 1 : 0;
+  multiply_by_vector(matrix.sizes()[dim], matrix.sizes()[1 - dim],
+                     {elements<c10::Half>(matrix), reading.leading, reading.transposed != is_row},
+                     elements<c10::Half>(vector), vector.strides()[dim], alpha, beta, out.data_ptr<float>(),
+                     out.strides()[dim]);
+}
+
 }  // namespace
 
 void gemm_kernel(const Tensor& out, const Tensor& a, const Tensor& b, const Scalar& beta,
                  const Scalar& alpha) {
-  if (is_to_be_widened(a))
+  const bool is_of_halves = a.dtype() == kHalf && (a.sizes()[0] == 1 || b.sizes()[1] == 1);
+  if (is_to_be_widened(a) && !is_of_halves)
     return gemm_kernel(out, at::detail::to_dtype(a, kFloat), at::detail::to_dtype(b, kFloat), beta, alpha);
   const int64_t m = a.sizes()[0];
   const int64_t k = a.sizes()[1];
@@ -106,6 +135,8 @@ void gemm_kernel(const Tensor& out, const Tensor& a, const Tensor& b, const Scal
   Reading reading_out;
   const Tensor left = readable(a, reading_a);
   const Tensor right = readable(b, reading_b);
+  if (is_of_halves)
+    return multiply_halves(out, left, reading_a, right, reading_b, beta.to<float>(), alpha.to<float>());
   const Tensor target = readable(out, reading_out);
   dispatch_product(out, a, "addmm_impl_cpu_", [&](auto type, auto element) {
     using scalar_t = typename decltype(type)::type;
@@ -126,6 +157,13 @@ void gemm_kernel(const Tensor& out, const Tensor& a, const Tensor& b, const Scal
 }
 
 void bmm_kernel(const Tensor& out, const Tensor& a, const Tensor& b) {
+  const bool rounds = out.dtype() == kBFloat16;  // some sums at a time
+  constexpr int64_t kHeldSums = 1 << 16;
+  if (rounds && (!has_bfloat16_products() || a.sizes()[1] * b.sizes()[2] > kHeldSums || !out.is_contiguous())) {
+    const Tensor sums = at::detail::empty(out.sizes(), kFloat, out.device());
+    bmm_kernel(sums, a, b);
+    return at::detail::copy_into(out, sums);
+  }
   if (is_to_be_widened(a)) return bmm_kernel(out, at::detail::to_dtype(a, kFloat), at::detail::to_dtype(b, kFloat));
   const int64_t batches = a.sizes()[0];
   const int64_t m = a.sizes()[1];
@@ -142,13 +180,46 @@ void bmm_kernel(const Tensor& out, const Tensor& a, const Tensor& b) {
     using element_t = decltype(element);
     const element_t* first = elements<element_t>(left);
     const element_t* second = elements<element_t>(right);
-    scalar_t* result = target.data_ptr<scalar_t>();
+    scalar_t* result = rounds ? nullptr : target.data_ptr<scalar_t>();
     auto multiply = [&](int64_t begin, int64_t end) {
-      if constexpr (std::is_same_v<element_t, scalar_t> && !std::is_integral_v<scalar_t>) {
-        if (m * n * k <= kTinyProduct) {
+      if constexpr (std::is_same_v<element_t, uint16_t>) {
+        // As many at a time as stay in the cache, in a row.
+        const int64_t held = std::max<int64_t>(1, kHeldSums / (m * n));
+        std::vector<float> sums(static_cast<size_t>(rounds ? std::min(held, end - begin) * m * n : 0));
+        for (int64_t start = begin; rounds && start < end; start += held) {
+          const int64_t stop = std::min(end, start + held);
+          for (int64_t i = start; i < stop; ++i) {
+            const element_t* x = first + i * left.strides()[0];
+            const element_t* y = second + i * right.strides()[0];
+            float* const z = sums.data() + (i - start) * m * n;
+            if (m * n * k <= kTinyProduct) {
+              multiply_tiny(m, n, k, x, Steps(reading_a), y, Steps(reading_b), z, Steps({true, false, n}));
+            } else {
+              gemm(m, n, k, 1.0F, {x, reading_a.leading, reading_a.transposed},
+                   {y, reading_b.leading, reading_b.transposed}, 0.0F, z, n);
+            }
+          }
+          const int64_t written = (stop - start) * m * n;
+          round_to_bfloat16({sums.data(), written}, 1, written,
+                            {static_cast<uint16_t*>(out.data_ptr()) + start * m * n, written});
+        }
+        if (rounds) return;
+      }
+      constexpr bool has_tiny = !std::is_integral_v<scalar_t> || sizeof(scalar_t) >= sizeof(int32_t);
+      if constexpr (has_tiny) {
+        for (int64_t i = begin; m * n * k <= kTinyProduct && i < end; ++i) {
+          multiply_tiny(m, n, k, first + i * left.strides()[0], Steps(reading_a), second + i * right.strides()[0],
+                        Steps(reading_b), result + i * target.strides()[0], Steps(reading_out));
+        }
+        if (m * n * k <= kTinyProduct) return;
+      }
+      if constexpr (std::is_same_v<element_t, scalar_t> && std::is_floating_point_v<scalar_t>) {
+        if (SmallProduct<scalar_t>::is_worth(m, n, k) && !reading_out.transposed) {
+          SmallProduct<scalar_t> product(m, n, k, {first, reading_a.leading, reading_a.transposed},
+                                         {second, reading_b.leading, reading_b.transposed}, reading_out.leading);
           for (int64_t i = begin; i < end; ++i) {
-            multiply_tiny(m, n, k, first + i * left.strides()[0], Steps(reading_a), second + i * right.strides()[0],
-                          Steps(reading_b), result + i * target.strides()[0], Steps(reading_out));
+            product.multiply(first + i * left.strides()[0], second + i * right.strides()[0],
+                             result + i * target.strides()[0]);
           }
           return;
         }

@@ -19,6 +19,25 @@ template <typename T>
 void panel_gemm(int64_t m, int64_t n, int64_t k, T alpha, MatrixOperand<T> a, MatrixOperand<T> b, T beta, T* out,
                 int64_t out_leading);
 
+// Products of small matrices of the same sizes that lie alike, one after the other: what is the same for all is done
+// once. For float and double.
+template <typename T>
+class SmallProduct {
+ public:
+  // Of [m, k] and [k, n], into lines of `out_leading` elements; the operands' data does not count.
+  SmallProduct(int64_t m, int64_t n, int64_t k, MatrixOperand<T> a, MatrixOperand<T> b, int64_t out_leading);
+  // Whether it takes less than gemm.
+  static bool is_worth(int64_t m, int64_t n, int64_t k);
+  // out = a b.
+  void multiply(const T* a, const T* b, T* out);
+
+ private:
+  int64_t n_, out_leading_;
+  MatrixOperand<T> right_;
+  std::vector<int64_t> rows_, depths_;
+  std::vector<T> panel_, edge_;
+};
+
 // out = beta * out + alpha * the product of a gathered matrix, whose element (i, k) is data[rows[i] + depths[k]], and
 // of one with `columns` columns. `Kind` has types Left (of data), Line (of panels) and Sum, width(), write_panel(first
 // line, lines, first column, columns, panel), and add(), which is add_gathered_product.
@@ -97,6 +116,38 @@ void run_panels(const Kind& kind, const typename Kind::Left* data, const std::ve
       });
     }
   }
+}
+
+// Whether [m, k] times [k, n] is better computed turned round, as the product of the second matrix's columns, which lie
+// next to each other and are read once, and a panel of a few rows, which are to fill most of it.
+template <typename T>
+bool is_better_turned(int64_t m, int64_t n, MatrixOperand<T> b) {
+  constexpr int64_t kTooFewRows = 8;
+  constexpr int64_t kFewRows = 16;
+  return b.transposed && m > kTooFewRows && m <= kFewRows && n >= 4 * m;
+}
+
+// A product as gemm computes it, out [m, n] = beta * out + a b.
+template <typename T, typename Sum>
+struct GemmTask {
+  int64_t m, n;
+  MatrixOperand<T> a, b;
+  Sum beta;
+  Sum* out;
+  int64_t out_leading;
+};
+
+// Calls body(task), or (`turned`) body(the transpose of it), whose sums are turned back.
+template <typename T, typename Sum, typename Body>
+void run_turned(bool turned, const GemmTask<T, Sum>& task, Body&& body) {
+  const auto [m, n, a, b, beta, out, out_leading] = task;
+  // not initialised
+  const std::unique_ptr<Sum[]> sums(turned ? new Sum[static_cast<size_t>(n * m)] : nullptr);
+  if (turned && beta != 0) transpose_matrix(out, out_leading, m, n, sums.get(), m);
+  body(turned ? GemmTask<T, Sum>{n, m, {b.data, b.leading, !b.transposed}, {a.data, a.leading, !a.transposed}, beta,
+                                 sums.get(), m}
+              : task);
+  if (turned) transpose_matrix(sums.get(), m, n, m, out, out_leading);
 }
 
 }  // namespace at::native::cpu
