@@ -46,7 +46,7 @@ __device__ To convert(From x) {
   // Through a wider signed type: a negative float to uint8 wraps as on the CPU.
   else if constexpr (std::is_integral_v<To> && sizeof(To) < sizeof(int) && c10::is_floating_v<From>)
     return static_cast<To>(static_cast<int64_t>(static_cast<double>(x)));
-  else if constexpr (c10::is_floating_v<To> && sizeof(To) < sizeof(float)) return static_cast<To>(static_cast<float>(x));
+  else if constexpr (c10::is_floating_v<To> && sizeof(To) < sizeof(float)) return To(static_cast<float>(x));
   else return static_cast<To>(x);
 }
 
