@@ -1,5 +1,6 @@
 #include <aten/native/cpu/bfloat16_products.h>
 
+#include <aten/native/cpu/Conversion.h>
 #include <aten/native/cpu/panel_gemm.h>
 #include <c10/util/Exception.h>
 
@@ -182,15 +183,6 @@ AT_PAIRS_TARGET void multiply_halves_tile(const uint32_t* data, const int64_t* r
     store(lower[row], sums.data + row * sums.step);
     store(upper[row], sums.data + row * sums.step + kLanes / 2);
   }
-}
-
-// MKL uses AMX, and its kernels for AVX512_BF16, on Intel's processors only.
-bool is_for_mkl() {
-  static const bool answer = [] {
-    unsigned int level = 0, first = 0, second = 0, third = 0;
-    return gemm_bf16bf16f32_ && __get_cpuid(0, &level, &first, &third, &second) && first == signature_INTEL_ebx;
-  }();
-  return answer;
 }
 
 AT_PAIRS_TARGET inline __mmask16 first_lanes(int64_t count) {
@@ -440,10 +432,23 @@ AT_PAIRS_TARGET void round_to_bfloat16(Lines<const float> from, int64_t lines, i
   }
 }
 
+// MKL uses AMX, and its kernels for AVX512_BF16, on Intel's processors only.
+bool multiplies_by_mkl() {
+  static const bool answer = [] {
+    unsigned int level = 0, first = 0, second = 0, third = 0;
+    return gemm_bf16bf16f32_ && __get_cpuid(0, &level, &first, &third, &second) && first == signature_INTEL_ebx;
+  }();
+  return answer;
+}
+
 bool has_bfloat16_products() {
   static const bool answer =
       __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512bw") && panel_columns<float>() == kWidth;
   return answer;
+}
+
+void write_pairs(MatrixOperand<uint16_t> right, int64_t depth, int64_t column, int64_t columns, uint32_t* panel) {
+  Pairs{right, depth}.write_panel(0, (depth + 1) / 2, column, columns, panel);
 }
 
 void bfloat16_gemm(int64_t m, int64_t n, int64_t k, float alpha, MatrixOperand<uint16_t> a, MatrixOperand<uint16_t> b,
@@ -454,7 +459,7 @@ void bfloat16_gemm(int64_t m, int64_t n, int64_t k, float alpha, MatrixOperand<u
     }
     return;
   }
-  if (is_for_mkl()) return multiply_by_mkl(m, n, k, alpha, a, b, beta, out, out_leading);
+  if (multiplies_by_mkl()) return multiply_by_mkl(m, n, k, alpha, a, b, beta, out, out_leading);
   if (n == 1) return multiply_by_vector(m, k, a, b.data, b.transposed ? 1 : b.leading, alpha, beta, out, out_leading);
   if (m == 1) {
     return multiply_by_vector(n, k, {b.data, b.leading, !b.transposed}, a.data, a.transposed ? a.leading : 1, alpha,
@@ -467,15 +472,14 @@ void bfloat16_gemm(int64_t m, int64_t n, int64_t k, float alpha, MatrixOperand<u
     copy.reset(new uint16_t[static_cast<size_t>(m * padded)]);
     constexpr int64_t kBlock = 32;
     parallel_for(0, m, std::max<int64_t>(kBlock, (1 << 16) / padded), [&](int64_t begin, int64_t end) {
-      for (int64_t first = begin; first < end; first += kBlock) {
-        const int64_t last = std::min(end, first + kBlock);
-        for (int64_t j = 0; j < k; j += kBlock) {  // blocks, whose lines stay in the cache either way
-          for (int64_t l = j; l < std::min(k, j + kBlock); ++l) {
-            for (int64_t i = first; i < last; ++i)
-              copy[i * padded + l] = a.data[a.transposed ? l * a.leading + i : i * a.leading + l];
-          }
-        }
-        for (int64_t i = first; padded > k && i < last; ++i) copy[i * padded + k] = 0;
+      constexpr int64_t kSize = sizeof(uint16_t);
+      if (a.transposed) {
+        transpose_tile(reinterpret_cast<char*>(copy.get() + begin * padded), padded * kSize,
+                       reinterpret_cast<const char*>(a.data + begin), a.leading * kSize, end - begin, k, kSize);
+      }
+      for (int64_t i = begin; i < end; ++i) {
+        if (!a.transposed) std::copy_n(a.data + i * a.leading, k, copy.get() + i * padded);
+        if (padded > k) copy[i * padded + k] = 0;
       }
     });
     a = {copy.get(), padded, false};
@@ -490,9 +494,13 @@ void bfloat16_gemm(int64_t m, int64_t n, int64_t k, float alpha, MatrixOperand<u
 #else
 
 bool has_bfloat16_products() { return false; }
+bool multiplies_by_mkl() { return false; }
+void write_pairs(MatrixOperand<uint16_t>, int64_t, int64_t, int64_t, uint32_t*) {}
 template <typename Element, typename Sum>
 void add_gathered_pairs(const Element*, const int64_t*, int64_t, const int64_t*, int64_t, Lines<const uint32_t>,
                         int64_t, Lines<Sum>, bool) {}
+template void add_gathered_pairs(const uint16_t*, const int64_t*, int64_t, const int64_t*, int64_t,
+                                 Lines<const uint32_t>, int64_t, Lines<float>, bool);
 template void add_gathered_pairs(const uint32_t*, const int64_t*, int64_t, const int64_t*, int64_t,
                                  Lines<const uint32_t>, int64_t, Lines<float>, bool);
 template void add_gathered_pairs(const uint32_t*, const int64_t*, int64_t, const int64_t*, int64_t,
