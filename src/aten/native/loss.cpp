@@ -278,8 +278,8 @@ Tensor multi_margin_loss(const Tensor& self, const Tensor& target, const Scalar&
   const int64_t samples = self.dim() == 2 ? self.sizes()[0] : 1;
   TORCH_CHECK(target.dim() <= 1 && target.numel() == samples, "inconsistent target size, expected ", samples,
               " but got ", target.sizes());
-  TORCH_CHECK(!weight.defined() || (weight.dim() <= 1 && weight.numel() == classes),
-              "inconsistent weight size, expected ", classes, " but got ", weight.defined() ? weight.sizes() : IntArrayRef());
+  const bool fits = !weight.defined() || (weight.dim() <= 1 && weight.numel() == classes);
+  TORCH_CHECK(fits, "inconsistent weight size, expected ", classes, " but got ", weight.sizes());
   TORCH_CHECK(target.dtype() == kLong, "expected scalar type Long but found ", target.dtype());
   const bool is_plain = !is_dispatched() && !target.is_meta();
   const Tensor scores = at::reshape(self, {samples, classes});

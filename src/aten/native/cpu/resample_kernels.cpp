@@ -456,7 +456,7 @@ HWY_NOINLINE void resample_rows(T* out, const T* plane, const Axis<T>& z, const 
   }
 }
 
-// One row of pixels of a new image, each made of two by two: `top` and `bottom` are the old rows, which count as much as
+// One row of pixels of a new image, each made of two by two of the old rows `top` and `bottom`, which count as much as
 // `weights` say.
 template <typename D, typename Element, typename T = hn::TFromD<D>>
 HWY_ATTR void mix_row(D d, Element* out, const Element* top, const Element* bottom, const T* weights, const Axis<T>& x,

@@ -517,7 +517,9 @@ TEST(sparse_tensors) {
           [=](const Tensors& x) { return at::sparse_sampled_addmm(csr(x[0]), x[1], x[2], 2, 3).values().square(); }),
       // Of which one gradient is sparse, and their sum strided.
       row("_embedding", {matrix},
-          [=](const Tensors& x) { return at::_embedding(x[0], integers({0, 2, 0}, {3}), -1, true).square() + x[0][1]; }),
+          [=](const Tensors& x) {
+            return at::_embedding(x[0], integers({0, 2, 0}, {3}), -1, true).square() + x[0][1];
+          }),
       row("_embedding with a dense gradient", {matrix},
           [=](const Tensors& x) { return at::_embedding(x[0], integers({0, 2, 0}, {3})).square() + x[0][1]; }),
       row("mm", {matrix}, [=](const Tensors& x) { return at::mm(coo(four), x[0]).square(); }),
