@@ -121,6 +121,14 @@ FORWARD = """
     F.group_norm(z4,8)
     F.max_pool2d(al.bfloat16(),2) F.avg_pool2d(al.bfloat16(),2) F.avg_pool2d(al.half(),7)
     F.embedding_bag(ij,f[:,:4].contiguous()) F.embedding_bag(ij,f[:,:4].bfloat16(),mode='sum')
+    F.max_pool3d(vol.contiguous(memory_format=t.channels_last_3d),2) F.fractional_max_pool2d(a,2,output_ratio=.6)
+    F.fractional_max_pool3d(vol,2,output_ratio=.6) F.multi_margin_loss(x,j) F.multi_margin_loss(x[:64,:10],j[:64]%10)
+    F.embedding_bag(ij.view(-1),f[:,:4].contiguous(),t.arange(0,ij.numel(),5),mode='sum') F.group_norm(al,1)
+    F.embedding_bag(ij.view(-1),f[:,:32].contiguous(),t.arange(0,ij.numel(),5),mode='sum') z.view(-1,16).log_softmax(1)
+    z.view(-1,64).bfloat16().softmax(1) z.view(-1,64).half().log_softmax(1) t.fft.fftn(c[None]) t.fft.rfftn(x[None])
+    F.interpolate(al,scale_factor=.5,mode='bilinear') F.interpolate(al.bfloat16(),scale_factor=.5,mode='bilinear')
+    F.scaled_dot_product_attention(g4[:,:,:1],g4[:,:1],g4[:,:1],enable_gqa=True) F.nll_loss(x.bfloat16(),j)
+    F.grid_sample(a[:,:1],grid,align_corners=False) x.bfloat16().t()@y.bfloat16()
     zero.pow(y) F.elu(zero) odd.pow(2.7) odd.log1p() odd.sin() vast.log1p() vast.fmod(.7) vast.remainder(.7) vast//.7
     thin.sum(1) thin.mean(1) thin.nansum(1) thin.amax(1) thin.norm(dim=1) x.unsqueeze(1).mean(1) x.unsqueeze(2).sort(2)
     csr@v csr@x[:,:5] csr+csr csr+csr2 csr@csr2 coo*coo2 coo+coo2 t.sparse.mm(coo,coo2)
@@ -168,6 +176,8 @@ TRAINED = """
     F.multilabel_margin_loss(x,k.clamp(-1)-1) F.cross_entropy(z,j[:1].expand(32,256)%128) t.linalg.lstsq(f,f)[0]
     t.addmv(v,x,v) x.log1p() x.logit(.1)
     x.unsqueeze(0)+y z.transpose(1,2).contiguous()
+    F.embedding(ij,f,padding_idx=0) z.view(-1,64).bfloat16().softmax(1) F.fractional_max_pool2d(a,2,output_ratio=.6)
+    F.max_pool3d(vol.contiguous(memory_format=t.channels_last_3d),2) F.group_norm(al,1)
 """
 
 

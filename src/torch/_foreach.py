@@ -120,10 +120,7 @@ def __getattr__(name: str) -> Callable[..., Any]:
     operator = name.removeprefix("_foreach_")
     one = _operator(operator)
     if operator == "norm":
-
-        def one(tensor: Any, ord: Any = 2, dtype: Any = None) -> Any:
-            return torch.linalg.vector_norm(tensor, ord, dtype=dtype)
-
+        one = torch.linalg.vector_norm
     elif operator == "powsum":
 
         def one(tensor: Any, ord: Any = 2, dtype: Any = None) -> Any:
@@ -144,6 +141,8 @@ def __getattr__(name: str) -> Callable[..., Any]:
         ):
             if key in options:
                 args = (*args, options.pop(key))
+        if operator == "norm" and len(args) > 2:
+            args, options["dtype"] = args[:2], args[2]
         results = _apply(one, args, options)
         if operator in ("copy_", "zero_"):
             return None

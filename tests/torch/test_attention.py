@@ -96,6 +96,17 @@ def test_groups_of_heads_and_halves() -> None:
     torch.testing.assert_close(
         scaled_dot_product_attention(query, key, value, enable_gqa=True), repeated, rtol=1e-4, atol=1e-5
     )
+    seen = torch.rand(20, 30) < 0.5
+    for mask in (seen, seen[:1], seen[:1].expand(2, 1, 1, 30), seen.expand(2, 6, 20, 30)):
+        leaves = [tensor.double().requires_grad_() for tensor in (query, key, value)]
+        found = scaled_dot_product_attention(*leaves, attn_mask=mask, enable_gqa=True)
+        expected = _by_formula(leaves[0], *(leaf.repeat_interleave(3, 1) for leaf in leaves[1:]), mask=mask)
+        torch.testing.assert_close(found, expected)
+        slopes = torch.randn_like(expected)
+        for gradient, wanted in zip(
+            torch.autograd.grad(found, leaves, slopes), torch.autograd.grad(expected, leaves, slopes), strict=True
+        ):
+            torch.testing.assert_close(gradient, wanted)
     halves = [tensor.bfloat16() for tensor in (query[:, :2], key, value)]
     result = scaled_dot_product_attention(*halves)
     assert result.dtype == torch.bfloat16

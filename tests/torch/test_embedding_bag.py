@@ -10,8 +10,9 @@ import pytest
 import torch
 from torch import Tensor
 from torch.nn import functional
+from torch.utils._pytree import tree_map
 
-COLUMNS = (1, 7, 16, 17, 70)  # less than a vector, one, not a multiple of one, several
+COLUMNS = (1, 3, 4, 7, 12, 16, 17, 31, 70)  # less than a vector, narrow ones, one, not a multiple of one, several
 OFFSETS = [0, 4, 4, 9]
 
 
@@ -131,3 +132,37 @@ def test_shapes_alone_and_batches_of_tables() -> None:
     tables = torch.randn(5, 3, 4)
     batched = torch.vmap(lambda table: functional.embedding_bag(indices, table, mode="sum"))(tables)
     torch.testing.assert_close(batched, tables[:, indices].sum(2))
+
+
+class Wrapper(Tensor):
+    """A tensor without memory of its own, around another one."""
+
+    inner: Tensor
+
+    @staticmethod
+    def __new__(cls, inner: Tensor) -> Wrapper:
+        return Tensor._make_wrapper_subclass(  # type: ignore[no-any-return]
+            cls, inner.size(), strides=inner.stride(), dtype=inner.dtype, requires_grad=inner.requires_grad
+        )
+
+    def __init__(self, inner: Tensor) -> None:
+        self.inner = inner.detach()
+
+    @classmethod
+    def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        given = tree_map(lambda value: value.inner if isinstance(value, cls) else value, (args, kwargs or {}))
+        return tree_map(lambda value: cls(value) if isinstance(value, Tensor) else value, func(*given[0], **given[1]))
+
+
+@pytest.mark.parametrize("mode", ["sum", "mean", "max"])
+@pytest.mark.parametrize("wrapped", [{"indices"}, {"offsets"}, {"weight"}, {"indices", "offsets", "weight"}], ids=str)
+def test_wrappers_have_gradients(mode: str, wrapped: set[str]) -> None:
+    plain = {"indices": torch.tensor([1, 2, 3, 3]), "offsets": torch.tensor([0, 3]), "weight": torch.randn(5, 4)}
+    plain["weight"].requires_grad_()
+    given = {name: Wrapper(value) if name in wrapped else value for name, value in plain.items()}
+    gradients = []
+    for operands in (plain, given):
+        bags = functional.embedding_bag(operands["indices"], operands["weight"], operands["offsets"], mode=mode)
+        (gradient,) = torch.autograd.grad(bags.sum(), operands["weight"])
+        gradients.append(gradient.inner if isinstance(gradient, Wrapper) else gradient)
+    torch.testing.assert_close(*gradients)

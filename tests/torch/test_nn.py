@@ -274,6 +274,14 @@ def test_layers_of_their_own_kind() -> None:
     assert table.weight[0].tolist() == [0, 0]
     table(torch.tensor([0, 1, 1])).sum().backward()
     assert table.weight.grad.tolist() == [[0, 0], [2, 2], [0, 0], [0, 0]]
+    weight = torch.randn(4, 2, dtype=torch.float64, requires_grad=True)
+    indices = torch.tensor([[0, 3], [3, 2]])
+    for options in ({"padding_idx": 3}, {"padding_idx": 3, "scale_grad_by_freq": True}):
+        rows = nn.functional.embedding(indices, weight, **options)
+        slopes = torch.autograd.grad((rows**3).sum(), weight, create_graph=True)[0]
+        assert torch.equal(slopes, 3 * weight**2 * torch.tensor([[1.0], [0.0], [1.0], [0.0]], dtype=torch.float64))
+        curves = torch.autograd.grad(slopes.sum(), weight)[0]
+        assert torch.equal(curves, 6 * weight * torch.tensor([[1.0], [0.0], [1.0], [0.0]], dtype=torch.float64))
     fixed = nn.Embedding.from_pretrained(torch.arange(6.0).reshape(3, 2))
     assert fixed(torch.tensor(2)).tolist() == [4, 5]
     assert not fixed.weight.requires_grad

@@ -39,7 +39,9 @@ def threads(request: pytest.FixtureRequest) -> Iterator[None]:
 
 @pytest.mark.usefixtures("threads")
 @pytest.mark.parametrize("name", POOLS)
-@pytest.mark.parametrize("size", [(2, 5, 11, 17), (1, 70, 9, 8), (2, 16, 40, 33), (3, 1, 6, 7)])
+@pytest.mark.parametrize(
+    "size", [(2, 5, 11, 17), (1, 70, 9, 8), (2, 16, 40, 33), (3, 1, 6, 7), (1, 3, 8, 9), (1, 8, 7, 9)]
+)
 def test_channels_last(name: str, size: tuple[int, ...]) -> None:
     """Against the loop over planes that a tensor of one channel takes."""
     image = torch.randn(size, dtype=torch.float64)
@@ -57,18 +59,53 @@ def test_channels_last(name: str, size: tuple[int, ...]) -> None:
 @pytest.mark.parametrize("layout", [torch.contiguous_format, torch.channels_last])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16, torch.int32, torch.int64])
 @pytest.mark.parametrize("kernel", [(2, 2), (3, 2), (2, 3)])
-def test_places_of_maxima(dtype: torch.dtype, kernel: tuple[int, int], layout: torch.memory_format) -> None:
+@pytest.mark.parametrize("channels", [3, 6, 19])
+def test_places_of_maxima(
+    dtype: torch.dtype, kernel: tuple[int, int], layout: torch.memory_format, channels: int
+) -> None:
     """The first of equal ones, or the last NaN."""
     height, width = 12, 24
-    image = torch.randint(0, 4, (2, 19, height, width)).to(dtype)
+    image = torch.randint(0, 4, (2, channels, height, width)).to(dtype)
     if dtype.is_floating_point:
         image.masked_fill_(torch.rand(image.shape) < 0.1, float("nan"))
         image[0, :, :6] = -float("inf")
     places = functional.max_pool2d(image.to(memory_format=layout), kernel, 2, return_indices=True)[1]
     windows = image.unfold(2, kernel[0], 2).unfold(3, kernel[1], 2).flatten(4)
-    for index in itertools.product(range(2), (0, 18), range(places.shape[2]), range(places.shape[3])):
+    for index in itertools.product(range(2), (0, channels - 1), range(places.shape[2]), range(places.shape[3])):
         window = windows[index]
         nans = window.isnan().nonzero().flatten()
         best = int(nans[-1]) if nans.numel() else int((window == window.max()).nonzero()[0])
         y, x = divmod(best, kernel[1])
         assert int(places[index]) == (2 * index[2] + y) * width + 2 * index[3] + x
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16, torch.float16], ids=str)
+@pytest.mark.parametrize("dimensions", [2, 3])
+def test_windows_at_random(dimensions: int, dtype: torch.dtype) -> None:
+    """Each window is one of `max_pool`, somewhere; the last NaN wins; what is written where is asked for."""
+    torch.manual_seed(0)
+    sizes = (9, 11, 7)[:dimensions]
+    image = torch.randn(2, 3, *sizes).to(dtype)
+    image.view(2, 3, -1)[0, 1, 5:8] = float("nan")
+    pool = getattr(functional, f"fractional_max_pool{dimensions}d")
+    samples = torch.rand(2, 3, dimensions).to(dtype)
+    values, places = pool(image, 2, output_size=(4, 5, 3)[:dimensions], return_indices=True, _random_samples=samples)
+    assert values.dtype == dtype
+    assert torch.equal(
+        image.flatten(2).gather(2, places.flatten(2)).view_as(values).nan_to_num(9), values.nan_to_num(9)
+    )
+    every = getattr(functional, f"max_pool{dimensions}d")(image, 2, 1, return_indices=True)[1].flatten(2)
+    assert (places.flatten(2).unsqueeze(3) == every.unsqueeze(2)).any(3).all()
+    corner = image[(..., *[slice(-2, None)] * dimensions)].flatten(2).amax(2)
+    one = pool(image, 2, output_size=1, _random_samples=samples)
+    assert torch.equal(one.view_as(corner).nan_to_num(9), corner.nan_to_num(9))
+
+
+def test_windows_at_random_fit() -> None:
+    image = torch.randn(1, 1, 4, 4)
+    with pytest.raises(RuntimeError, match="pool height 3 too large relative to input height 4"):
+        functional.fractional_max_pool2d(image, 3, output_size=3)
+    with pytest.raises(RuntimeError, match="random_samples must be 2 numbers for each plane"):
+        torch._C._nn.fractional_max_pool2d(image, 2, 2, torch.rand(1, 1, 3))
+    far = torch.tensor([[[float("inf"), float("nan")]]])  # no numbers in [0, 1): windows stay inside
+    assert functional.fractional_max_pool2d(image, 2, output_size=2, _random_samples=far).shape == (1, 1, 2, 2)

@@ -98,13 +98,14 @@ def test_last_states_of_a_packed_sequence_are_those_of_each_end(kind: str) -> No
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
-def test_halves_are_rounded_once(kind: str, dtype: torch.dtype) -> None:
+@pytest.mark.parametrize(("hidden", "steps"), [(8, 5), (7, 5), (40, 3), (8, 1)])
+def test_halves_are_rounded_once(kind: str, dtype: torch.dtype, hidden: int, steps: int) -> None:
     torch.manual_seed(1)
-    net = getattr(nn, kind)(4, 8, 2).to(dtype)
-    x = torch.randn(5, 3, 4).to(dtype)
+    net = getattr(nn, kind)(4, hidden, 2).to(dtype)
+    x = torch.randn(steps, 3, 4).to(dtype)
     output = net(x)[0]
     assert output.dtype is dtype
-    exact = getattr(nn, kind)(4, 8, 2, dtype=torch.float64)
+    exact = getattr(nn, kind)(4, hidden, 2, dtype=torch.float64)
     exact.load_state_dict(net.state_dict())
     torch.testing.assert_close(output.double(), exact(x.double())[0], rtol=0.02, atol=0.01)
     output.float().sum().backward()

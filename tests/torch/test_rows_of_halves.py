@@ -155,3 +155,20 @@ def test_channels_are_scaled(channels: int, layout: torch.memory_format, dtype: 
             continue
         alone = torch.stack([functional.group_norm(y[None].double(), 1)[0] for y in x])
         torch.testing.assert_close(functional.group_norm(x, 1), alone.to(dtype), rtol=1.6e-2, atol=1e-2)
+
+
+@pytest.mark.parametrize("dtype", HALVES, ids=str)
+@pytest.mark.parametrize("columns", [3, 16, 23, 24, 64, 100, 1100])
+def test_softmax_of_rows(dtype: torch.dtype, columns: int) -> None:
+    """Some short rows at a time: each has the numbers that it has in float32."""
+    x = (torch.randn(35, columns) * 4).to(dtype).requires_grad_()
+    for function in (torch.softmax, torch.log_softmax):
+        wide = x.detach().float().requires_grad_()
+        found, expected = function(x, 1), function(wide, 1)
+        assert torch.equal(found, expected.to(dtype))
+        slopes = torch.randn(x.shape).to(dtype)
+        (gradient,) = torch.autograd.grad(found, x, slopes)
+        wanted = torch.autograd.grad(function(wide.double(), 1), wide, slopes.double())[0]
+        torch.testing.assert_close(gradient.float(), wanted, rtol=2**-6, atol=2**-6)
+        if columns >= 24:  # shorter ones are columns while there are several
+            assert torch.equal(function(x[3], 0), found[3])

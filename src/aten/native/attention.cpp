@@ -63,6 +63,15 @@ void check_operands(const Tensor& query, const Tensor& key, const Tensor& value,
               query.sizes(), ", ", key.sizes(), " and ", value.sizes());
 }
 
+// Whether the heads that share a head of key and value may be more rows of one head: they see the same keys.
+bool shares_heads_as_rows(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& mask,
+                          bool is_causal) {
+  if (query.dim() != 4 || key.dim() != 4 || value.dim() != 4 || is_causal || query.numel() == 0) return false;
+  if (key.size(1) == 0 || key.size(1) != value.size(1) || query.size(1) % key.size(1) != 0) return false;
+  if (!mask.defined()) return true;
+  return mask.dim() >= 2 && mask.dim() <= 4 && mask.size(-2) == 1 && (mask.dim() == 2 || mask.size(-3) == 1);
+}
+
 }  // namespace
 
 std::tuple<Tensor, Tensor> _scaled_dot_product_flash_attention_for_cpu(const Tensor& query, const Tensor& key,
@@ -110,6 +119,12 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, cons
               "scaled_dot_product_attention: Expected query, key, and value ",
               "to all be  at least 2 dimensional, but got query.dim(): ", query.dim(), ", key.dim(): ", key.dim(),
               " and value.dim(): ", value.dim(), " instead.");
+  if (enable_gqa && shares_heads_as_rows(query, key, value, attn_mask, is_causal)) {
+    const DimVector shape{query.size(0), key.size(1), query.size(1) / key.size(1) * query.size(2), query.size(3)};
+    const Tensor result = at::scaled_dot_product_attention(query.reshape(shape), key, value, attn_mask, dropout_p,
+                                                           /*is_causal=*/false, scale);
+    return result.reshape({query.size(0), query.size(1), query.size(2), value.size(3)});
+  }
   Tensor keys = key;
   Tensor values = value;
   if (enable_gqa) {  // groups of heads of the query share a head of key and value

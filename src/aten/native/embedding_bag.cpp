@@ -4,6 +4,7 @@
 #include <aten/EmptyTensor.h>
 #include <aten/NativeFunctions.h>
 #include <aten/native/EmbeddingBag.h>
+#include <aten/native/cpu/FusedForward.h>
 
 #include <algorithm>
 
@@ -36,11 +37,12 @@ BagResult compute_bags(const Tensor& weight, const Tensor& indices, const cpu::B
                        const Tensor& factors) {
   const int64_t* const places = bags.indices;
   const int64_t rows = weight.sizes()[0];
-  bool is_inside = true;
+  // Below 0 or not, which vectors of any processor see: i, or how many rows come behind it.
+  int64_t outside = 0;
   for (int64_t i = 0; i < indices.numel(); ++i) {
-    is_inside &= static_cast<uint64_t>(places[i]) < static_cast<uint64_t>(rows);
+    outside |= places[i] | static_cast<int64_t>(static_cast<uint64_t>(rows - 1) - static_cast<uint64_t>(places[i]));
   }
-  TORCH_CHECK_INDEX(is_inside, "index out of range in self");
+  TORCH_CHECK_INDEX(outside >= 0, "index out of range in self");
   const Tensor table = weight.contiguous();
   BagResult result;
   result.bags = at::detail::empty({bags.count(), weight.sizes()[1]}, weight.dtype(), weight.device());
@@ -97,7 +99,7 @@ BagResult compose_bags(const Tensor& weight, const Tensor& indices, const Tensor
 
 Tensor owners_of_bags(const Tensor& indices, const Tensor& offsets, bool include_last_offset) {
   const int64_t count = indices.numel();
-  if (!offsets.is_cpu()) {
+  if (!offsets.is_cpu() || is_dispatched()) {
     const Tensor starts = offsets.narrow(0, 0, offsets.numel() - (include_last_offset ? 1 : 0)).contiguous();
     return at::searchsorted(starts, at::arange(count, offsets.options()), /*out_int32=*/false, /*right=*/true).sub(1);
   }
@@ -118,14 +120,14 @@ cpu::Bags bags_of(const Tensor& indices, const Tensor& offsets, bool include_las
   const Tensor starts = offsets.to(kLong).contiguous();
   const int64_t bags = starts.numel() - (include_last_offset ? 1 : 0);
   cpu::Bags result{indices.dtype() == kLong ? indices.data_ptr<int64_t>() : nullptr, {}, padding_idx};
-  result.starts.reserve(static_cast<size_t>(bags) + 1);
+  result.starts.resize(static_cast<size_t>(bags) + 1);
   const int64_t* const start_of = starts.data_ptr<int64_t>();
   int64_t last = 0;  // offsets that are out of order make empty bags
   for (int64_t bag = 0; bag < bags; ++bag) {
     last = std::clamp(start_of[bag], last, count);
-    result.starts.push_back(last);
+    result.starts[static_cast<size_t>(bag)] = last;
   }
-  result.starts.push_back(bags > 0 ? count : 0);
+  result.starts.back() = bags > 0 ? count : 0;
   return result;
 }
 

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 namespace at::native {
 
@@ -35,8 +36,10 @@ int64_t signal_size(const Tensor& self, IntArrayRef dims) {
 // In place.
 void transform(const Tensor& contiguous, IntArrayRef dims, double scale, bool forward) {
   if (contiguous.numel() == 0) return;
-  for (size_t i = dims.size(); i-- > 0; scale = 1) {
+  for (size_t i = dims.size(); i-- > 0;) {
+    if (contiguous.sizes()[dims[i]] == 1) continue;  // of one number, which is itself
     run_kernel(fft_along_kernels, contiguous.device(), contiguous, dims[i], forward, scale);
+    scale = 1;
   }
 }
 
@@ -108,6 +111,21 @@ Tensor _fft_c2c(const Tensor& self, IntArrayRef dim, int64_t normalization, bool
 
 namespace {
 
+// to[i] = the conjugate of last[-i]
+template <typename T>
+void mirror(const c10::complex<T>* last, int64_t count, c10::complex<T>* to) {
+  if constexpr (std::is_same_v<T, float>) {  // both parts are moved at once
+    for (int64_t i = 0; i < count; ++i) {
+      uint64_t bits;
+      std::memcpy(&bits, last - i, sizeof bits);
+      bits ^= uint64_t{1} << 63;
+      std::memcpy(to + i, &bits, sizeof bits);
+    }
+  } else {
+    for (int64_t i = 0; i < count; ++i) to[i] = c10::conj(last[-i]);
+  }
+}
+
 // Lines of n numbers from the first half of each, where the others are mirrored conjugates: those of real numbers.
 Tensor with_conjugates(const Tensor& halves, int64_t n) {
   DimVector shape(halves.sizes());
@@ -121,7 +139,7 @@ Tensor with_conjugates(const Tensor& halves, int64_t n) {
     parallel_for(0, lines.numel() / n, std::max<int64_t>(1, kGrainSize / n), [&](int64_t first, int64_t last) {
       for (int64_t line = first; line < last; ++line) {
         std::copy_n(from + line * half, half, to + line * n);
-        for (int64_t k = half; k < n; ++k) to[line * n + k] = c10::conj(from[line * half + n - k]);
+        mirror(from + line * half + n - half, n - half, to + line * n + half);
       }
     });
   });

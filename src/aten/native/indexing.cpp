@@ -10,6 +10,7 @@
 #include <aten/native/RunKernel.h>
 #include <aten/native/TypeNames.h>
 #include <aten/native/Views.h>
+#include <aten/native/cpu/FusedForward.h>
 
 #include <sstream>
 
@@ -522,7 +523,9 @@ Tensor embedding(const Tensor& weight, const Tensor& indices, int64_t padding_id
               "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, "
               "Int; but got torch.",
               indices.dtype(), "Tensor instead (while checking arguments for embedding)");
-  if (sparse) return at::_embedding_sparse(weight, indices, padding_idx);
+  if (sparse || (padding_idx >= 0 && is_differentiated(weight) && !is_dispatched())) {
+    return at::_embedding(weight, indices, padding_idx, sparse);
+  }
   Tensor result;
   if (indices.dim() == 1) {
     result = at::index_select(weight, 0, indices);
@@ -536,7 +539,8 @@ Tensor embedding(const Tensor& weight, const Tensor& indices, int64_t padding_id
   return at::where(at::eq(indices, Scalar(padding_idx)).unsqueeze(-1), result.detach(), result);
 }
 
-Tensor _embedding_sparse(const Tensor& weight, const Tensor& indices, int64_t /*padding_idx*/) {
+// What has a gradient of its own: a sparse one, or one without the row of the padding.
+Tensor _embedding(const Tensor& weight, const Tensor& indices, int64_t /*padding_idx*/, bool /*sparse*/) {
   DimVector shape(indices.sizes());
   shape.push_back(weight.sizes()[1]);
   return at::index_select(weight, 0, at::reshape(indices, {-1})).view(shape);

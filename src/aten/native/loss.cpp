@@ -1,12 +1,14 @@
 // Losses. `reduction` says what becomes of one value per element or sample: 0 kept, 1 averaged, 2 added up.
 
 #include <aten/ATen.h>
+#include <aten/Dispatch.h>
 #include <aten/EmptyTensor.h>
 #include <aten/Kernels.h>
 #include <aten/NativeFunctions.h>
 #include <aten/native/Dimensions.h>
 #include <aten/native/RunKernel.h>
 #include <aten/native/Views.h>
+#include <aten/native/cpu/FusedForward.h>
 #include <aten/native/cpu/FusedKernels.h>
 
 #include <algorithm>
@@ -104,12 +106,17 @@ Tensor sample_losses(const Classification& problem, const Tensor& weight, int64_
 
 // Whether targets that count are all that the mean divides by, and the host can count them.
 bool weighs_by_number(const Classification& problem, const Tensor& weight) {
-  return !weight.defined() && problem.scores.is_cpu() && !c10::is_reduced_floating_type(problem.scores.dtype());
+  return !weight.defined() && problem.scores.is_cpu();
 }
 
-double number_of_counted(const Tensor& targets, int64_t ignore_index) {
-  const auto* target = targets.data_ptr<int64_t>();
-  return static_cast<double>(targets.numel() - std::count(target, target + targets.numel(), ignore_index));
+// In the type of the scores.
+double number_of_counted(const Classification& problem, int64_t ignore_index) {
+  const auto* target = problem.targets.data_ptr<int64_t>();
+  const int64_t samples = problem.targets.numel();
+  const int64_t count = samples - std::count(target, target + samples, ignore_index);
+  if (problem.scores.dtype() == kBFloat16) return static_cast<float>(c10::BFloat16(static_cast<float>(count)));
+  if (problem.scores.dtype() == kHalf) return static_cast<float>(c10::Half(static_cast<float>(count)));
+  return static_cast<double>(count);
 }
 
 }  // namespace
@@ -141,9 +148,13 @@ Tensor nll_loss(const Tensor& self, const Tensor& target, const Tensor& weight, 
   const Tensor total = at::sum(losses);
   if (reduction == kSum) return total;
   if (!by_number) return at::div(total, at::sum(weights));
-  const double divisor = number_of_counted(problem.targets, ignore_index);
-  if (total.dtype() == kFloat) *total.data_ptr<float>() /= static_cast<float>(divisor);
-  else *total.data_ptr<double>() /= divisor;
+  const double divisor = number_of_counted(problem, ignore_index);
+  dispatch_stored_floating_types(total.dtype(), "nll_loss", [&](auto type) {
+    using T = typename decltype(type)::type;
+    using Number = std::conditional_t<std::is_same_v<T, double>, double, float>;
+    T& number = *total.template data_ptr<T>();
+    number = static_cast<T>(static_cast<Number>(number) / static_cast<Number>(divisor));
+  });
   return total;
 }
 
@@ -153,7 +164,7 @@ Tensor nll_loss_backward(const Tensor& grad_output, const Tensor& self, const Te
   const int64_t samples = problem.targets.numel();
   Tensor grad_losses = grad_output;
   if (reduction == kMean && weighs_by_number(problem, weight)) {
-    grad_losses = at::div(grad_output, Scalar(number_of_counted(problem.targets, ignore_index)));
+    grad_losses = at::div(grad_output, Scalar(number_of_counted(problem, ignore_index)));
   } else if (reduction == kMean) {
     Tensor weights;
     sample_losses(problem, weight, ignore_index, &weights);
@@ -220,6 +231,82 @@ Tensor multilabel_margin_loss_backward(const Tensor& grad_output, const Tensor& 
                at::detail::to_contiguous(grad_losses), scores, problem.targets);
   }
   return native::view(at::detail::to_dtype(grad_input, self.dtype()), self.sizes());
+}
+
+namespace {
+
+// max(0, margin - score of the target + score) ** p of all other scores of a row, over how many scores there are.
+template <typename T>
+double margins_of_row(const T* scores, int64_t classes, int64_t target, T margin, bool is_squared) {
+  const T bound = margin - scores[target];
+  double sum = 0;
+  for (int64_t i = 0; i < classes; ++i) {
+    const auto excess = static_cast<double>(bound + scores[i]);
+    const double positive = excess > 0 && i != target ? excess : 0;
+    sum += is_squared ? positive * positive : positive;
+  }
+  return sum / static_cast<double>(classes);
+}
+
+// The losses of all rows in one pass, where no gradient is asked for.
+Tensor multi_margins(const Tensor& scores, const Tensor& targets, bool is_squared, double margin,
+                     const Tensor& weight) {
+  const int64_t classes = scores.sizes()[1];
+  const Tensor losses = at::detail::empty({scores.sizes()[0]}, scores.dtype(), scores.device());
+  dispatch_floating_types(scores.dtype(), "multi_margin_loss_cpu", [&](auto type) {
+    using T = typename decltype(type)::type;
+    const int64_t* const target = targets.data_ptr<int64_t>();
+    const T* const factors = weight.defined() ? weight.data_ptr<T>() : nullptr;
+    const T* row = scores.data_ptr<T>();
+    for (int64_t i = 0; i < losses.numel(); ++i, row += classes) {
+      const double loss = margins_of_row(row, classes, target[i], static_cast<T>(margin), is_squared);
+      losses.template data_ptr<T>()[i] = static_cast<T>(factors ? loss * factors[target[i]] : loss);
+    }
+  });
+  return losses;
+}
+
+}  // namespace
+
+Tensor multi_margin_loss(const Tensor& self, const Tensor& target, const Scalar& p, const Scalar& margin,
+                         const Tensor& weight, int64_t reduction) {
+  TORCH_CHECK(p.equal(1) || p.equal(2), "only p == 1 and p == 2 supported");
+  const bool is_squared = p.equal(2);
+  const int64_t classes = self.dim() == 0 ? 1 : self.sizes().back();
+  TORCH_CHECK(self.dim() <= 2 && classes > 0,
+              "Expected non-empty vector or matrix with optional 0-dim batch size, but got: ", self.sizes());
+  const int64_t samples = self.dim() == 2 ? self.sizes()[0] : 1;
+  TORCH_CHECK(target.dim() <= 1 && target.numel() == samples, "inconsistent target size, expected ", samples,
+              " but got ", target.sizes());
+  const bool fits = !weight.defined() || (weight.dim() <= 1 && weight.numel() == classes);
+  TORCH_CHECK(fits, "inconsistent weight size, expected ", classes, " but got ", weight.sizes());
+  TORCH_CHECK(target.dtype() == kLong, "expected scalar type Long but found ", target.dtype());
+  const bool is_plain = !is_dispatched() && !target.is_meta();
+  const Tensor scores = at::reshape(self, {samples, classes});
+  const Tensor targets = at::reshape(target, {samples});
+  if (is_plain && target.is_cpu()) {
+    const Tensor dense = targets.contiguous();
+    const int64_t* const classes_of = dense.data_ptr<int64_t>();
+    const bool is_inside = std::all_of(classes_of, classes_of + samples, [&](int64_t number) {
+      return static_cast<uint64_t>(number) < static_cast<uint64_t>(classes);
+    });
+    TORCH_CHECK(is_inside, "target out of range");
+    const bool is_recorded = is_differentiated(self) || (weight.defined() && is_differentiated(weight));
+    if (self.is_cpu() && (self.dtype() == kFloat || self.dtype() == kDouble) && !is_recorded &&
+        (!weight.defined() || (weight.is_cpu() && weight.dtype() == self.dtype()))) {
+      const Tensor losses = multi_margins(scores.contiguous(), dense, is_squared, margin.toDouble(),
+                                          weight.defined() ? weight.contiguous() : weight);
+      return reduction == kNone ? at::reshape(losses, target.sizes()) : reduce_loss(losses, reduction);
+    }
+  } else if (is_plain && samples > 0) {
+    TORCH_CHECK(at::logical_and(targets >= 0, targets < classes).all().item<bool>(), "target out of range");
+  }
+  const Tensor places = targets.unsqueeze(1);
+  Tensor losses = at::clamp_min(at::add(at::add(at::neg(scores.gather(1, places)), margin), scores), Scalar(0));
+  if (is_squared) losses = at::mul(losses, losses);
+  if (weight.defined()) losses = at::mul(losses, at::reshape(weight, {classes}).index_select(0, targets).unsqueeze(1));
+  losses = at::div(at::sum(losses.scatter(1, places, Scalar(0)), {1}, false), Scalar(classes));
+  return reduction == kNone ? at::reshape(losses, target.sizes()) : reduce_loss(losses, reduction);
 }
 
 Tensor cross_entropy_loss(const Tensor& self, const Tensor& target, const Tensor& weight, int64_t reduction,

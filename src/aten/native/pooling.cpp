@@ -1,6 +1,7 @@
 // Pooling: checks and shapes. Averages and maxima over windows, in one to three dimensions.
 
 #include <aten/ATen.h>
+#include <aten/Dispatch.h>
 #include <aten/EmptyTensor.h>
 #include <aten/Kernels.h>
 #include <aten/NativeFunctions.h>
@@ -10,6 +11,7 @@
 #include <aten/native/RunKernel.h>
 #include <aten/native/Views.h>
 #include <aten/native/cpu/FusedForward.h>
+#include <aten/native/cpu/fractional_pool.h>
 
 #include <algorithm>
 #include <limits>
@@ -348,6 +350,126 @@ std::tuple<Tensor, Tensor> adaptive_max_pool3d(const Tensor& self, IntArrayRef o
   check_floating(self, "adaptive_max_pool3d_cpu");
   return pool_maxima(self, 3, adaptive_windows(self, 3, "adaptive_max_pool3d", output_size),
                      format_of_averages(self, 3));
+}
+
+// ------------------------------------------------------------------------------------------------ windows at random
+
+namespace {
+
+// Where windows begin that share a dimension, by a number in [0, 1), computed in the type T.
+template <typename T>
+void write_starts(int64_t* starts, T sample, int64_t size, int64_t kernel, int64_t count) {
+  using Number = std::conditional_t<c10::is_reduced_floating_v<T>, float, T>;
+  const auto rounded = [](auto number) { return static_cast<Number>(static_cast<T>(static_cast<Number>(number))); };
+  const auto share = static_cast<Number>(sample);
+  const Number step = count > 1 ? rounded(rounded(size - kernel) / rounded(count - 1)) : Number(0);
+  const auto first = static_cast<int64_t>(rounded(share * step));
+  for (int64_t i = 0; i + 1 < count; ++i) {
+    const auto start = static_cast<int64_t>(rounded(rounded(rounded(i) + share) * step)) - first;
+    starts[i] = std::clamp<int64_t>(start, 0, size - kernel);
+  }
+  if (count > 0) starts[count - 1] = size - kernel;
+}
+
+// Of each plane, its windows' along the three dimensions. Of an image, the first sample is that of the columns.
+Tensor starts_of_windows(const Tensor& samples, int64_t dims, const PoolGeometry& g) {
+  const int64_t all = g.windows[0] + g.windows[1] + g.windows[2];
+  const Tensor starts = at::detail::empty({g.planes, all}, kLong, samples.device());
+  const Tensor rows = at::reshape(samples, {g.planes, dims}).contiguous();
+  const auto sample_of = [&](int64_t dim) { return dims == 2 ? 2 - dim : dim; };
+  if (!samples.is_cpu()) {
+    int64_t place = 0;
+    for (int64_t dim = 0; dim < 3; place += g.windows[dim++]) {
+      const Tensor to = starts.narrow(1, place, g.windows[dim]);
+      const int64_t last = g.image[dim] - g.kernel[dim];
+      to.fill_(Scalar(last));
+      if (g.windows[dim] < 2) continue;
+      const Tensor share = rows.narrow(1, sample_of(dim), 1);
+      const Tensor step = at::full({}, Scalar(static_cast<double>(last)), samples.options())
+                              .div(Scalar(static_cast<double>(g.windows[dim] - 1)));
+      const Tensor numbers = at::arange(g.windows[dim] - 1, samples.options());
+      const Tensor found = numbers.add(share).mul(step).to(kLong).sub(share.mul(step).to(kLong));
+      to.narrow(1, 0, g.windows[dim] - 1).copy_(found.clamp(Scalar(0), Scalar(last)));
+    }
+    return starts;
+  }
+  dispatch_stored_floating_types(samples.dtype(), "fractional_max_pool", [&](auto type) {
+    using T = typename decltype(type)::type;
+    int64_t* to = starts.data_ptr<int64_t>();
+    const T* sample = rows.data_ptr<T>();
+    for (int64_t plane = 0; plane < g.planes; ++plane, sample += dims) {
+      for (int64_t dim = 0; dim < 3; to += g.windows[dim++]) {
+        const bool is_there = dim >= 3 - dims;
+        write_starts(to, is_there ? sample[sample_of(dim)] : T(0), g.image[dim], g.kernel[dim], g.windows[dim]);
+      }
+    }
+  });
+  return starts;
+}
+
+// On devices without a kernel: what each window sees, side by side.
+std::tuple<Tensor, Tensor> find_maxima_at(const Tensor& self, const Tensor& starts, const PoolGeometry& g,
+                                          IntArrayRef sizes) {
+  Tensor places;
+  int64_t place = 0;
+  for (int64_t dim = 0; dim < 3; place += g.windows[dim++]) {
+    DimVector shape{g.planes, 1, 1, 1, 1, 1, 1};  // windows, then what is inside
+    shape[1 + dim] = g.windows[dim];
+    const Tensor inside = at::arange(g.kernel[dim], starts.options());
+    Tensor of_dim = starts.narrow(1, place, g.windows[dim]).reshape(shape);
+    shape = {1, 1, 1, 1, 1, 1, 1};
+    shape[4 + dim] = g.kernel[dim];
+    of_dim = of_dim.add(inside.view(shape));
+    places = dim == 0 ? of_dim : places.mul(Scalar(g.image[dim])).add(of_dim);
+  }
+  places = places.reshape({g.planes, g.window_count(), -1});
+  const Tensor planes = self.reshape({g.planes, g.image_elements()});
+  const Tensor windows = planes.gather(1, places.flatten(1)).view(places.sizes());
+  const auto [values, best] = at::max(windows, 2, /*keepdim=*/true);
+  return {values.reshape(sizes), places.gather(2, best).reshape(sizes)};
+}
+
+std::tuple<Tensor, Tensor> pool_at_random(const Tensor& self, int64_t dims, const char* function,
+                                          IntArrayRef kernel_size, IntArrayRef output_size, const Tensor& samples) {
+  TORCH_CHECK(self.dim() == dims + 1 || self.dim() == dims + 2, function, "(): Expected ", dims + 1, "D or ", dims + 2,
+              "D tensor, but got: ", self.sizes());
+  check_floating(self, function);
+  PoolGeometry g = start_geometry(self, dims, function);
+  put(g.kernel, for_each_dimension(kernel_size, dims, function, "kernel_size"), 1);
+  put(g.windows, for_each_dimension(output_size, dims, function, "output_size"), 1);
+  for (int64_t dim = 0; dim < 3; ++dim) {
+    TORCH_CHECK(g.kernel[dim] > 0 && g.windows[dim] >= 0, function, "(): kernel_size must be positive and output_size ",
+                "not negative, but got ", kernel_size, " and ", output_size);
+    constexpr const char* kNames[] = {"time", "height", "width"};
+    TORCH_CHECK(g.windows[dim] + g.kernel[dim] - 1 <= g.image[dim], function, "(): pool ", kNames[dim], " ",
+                g.kernel[dim], " too large relative to input ", kNames[dim], " ", g.image[dim]);
+  }
+  const int64_t channels = self.sizes()[self.dim() - dims - 1];
+  TORCH_CHECK(samples.dim() == 3 && samples.sizes()[0] * channels == g.planes && samples.sizes()[1] == channels &&
+                  samples.sizes()[2] == dims && samples.dtype() == self.dtype() && samples.device() == self.device(),
+              function, "(): random_samples must be ", dims, " numbers for each plane of the input, of its dtype and ",
+              "device, but got a tensor of size ", samples.sizes(), " for an input of size ", self.sizes());
+  const DimVector sizes = result_sizes(self, dims, g);
+  const bool is_composed = !self.is_cpu() && !self.is_meta() && product(sizes) > 0;
+  if (is_composed) return find_maxima_at(self, starts_of_windows(samples, dims, g), g, sizes);
+  const Tensor out = at::detail::empty(sizes, self.options());
+  const Tensor indices = at::detail::empty(sizes, kLong, self.device());
+  if (self.is_cpu() && out.numel() > 0) {
+    cpu::fractional_max_pool(out, indices, self.contiguous(), starts_of_windows(samples, dims, g), g);
+  }
+  return {out, indices};
+}
+
+}  // namespace
+
+std::tuple<Tensor, Tensor> fractional_max_pool2d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef output_size,
+                                                 const Tensor& random_samples) {
+  return pool_at_random(self, 2, "fractional_max_pool2d", kernel_size, output_size, random_samples);
+}
+
+std::tuple<Tensor, Tensor> fractional_max_pool3d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef output_size,
+                                                 const Tensor& random_samples) {
+  return pool_at_random(self, 3, "fractional_max_pool3d", kernel_size, output_size, random_samples);
 }
 
 // ------------------------------------------------------------------------------------------------ averages

@@ -58,8 +58,11 @@ Tensor as_operand(const Tensor& tensor) {
 }
 
 Recurrence describe(Cell cell, const RecurrenceWeights& weights, IntArrayRef batch_sizes, bool reverse) {
+  // The CPU's kernels multiply bfloat16 as it is.
+  const bool is_kept = weights.w_hh.is_cpu() && weights.w_hh.dtype() == kBFloat16;
+  const Tensor w_hh = is_kept ? at::detail::to_contiguous(weights.w_hh) : as_operand(weights.w_hh);
   return {cell, reverse, batch_sizes,
-          {{}, as_operand(weights.w_hh), as_operand(weights.b_ih), as_operand(weights.b_hh), as_operand(weights.w_hr)}};
+          {{}, w_hh, as_operand(weights.b_ih), as_operand(weights.b_hh), as_operand(weights.w_hr)}};
 }
 
 // A copy that is the kernel's to write.

@@ -9,6 +9,7 @@
 #include <aten/native/Resampling.h>
 #include <aten/native/RunKernel.h>
 #include <aten/native/Views.h>
+#include <aten/native/cpu/MixedPixels.h>
 
 #include <algorithm>
 #include <cmath>
@@ -215,6 +216,12 @@ Tensor resample(const Tensor& self, IntArrayRef sizes, std::optional<double> fac
   } else if (copies) {
     run_kernel(resample_nearest_kernels, self.device(), out, input, g);
   } else {
+    const bool is_mixed = self.is_cpu() && filter == Filter::Linear && !antialias && !transpose && dims == 2 &&
+                          g.inner >= cpu::kLeastMixed && !g.axes[1].is_identity() && !g.axes[2].is_identity();
+    if (is_mixed) {
+      run_kernel(resample_kernels, self.device(), out, input, g);
+      return out;
+    }
     const auto in_planes = [&](const Tensor& tensor) {
       const int64_t elements = tensor.numel() / g.planes;
       return at::detail::make_view(tensor, {g.planes, elements}, {elements, 1}, tensor.storage_offset());

@@ -93,9 +93,33 @@ HWY_NOINLINE HWY_ATTR hn::Vec<D> load_stored_part(D d, const Element* from, int6
 }
 template <typename Element, typename D>
 HWY_NOINLINE HWY_ATTR void store_stored_part(D d, hn::Vec<D> values, Element* to, int64_t count) {
+  if constexpr (!c10::is_reduced_floating_v<Element>) {
+    return hn::BlendedStore(values, hn::FirstN(d, static_cast<size_t>(count)), d, to);
+  }
   HWY_ALIGN Element elements[hn::MaxLanes(D())];
   store_stored(d, values, static_cast<Element*>(elements));
   for (int64_t i = 0; i < count; ++i) to[i] = elements[i];
+}
+
+// A whole vector, or its first `count` elements where that is less.
+template <typename Element, typename D>
+HWY_INLINE HWY_ATTR hn::Vec<D> load_some(D d, const Element* from, int64_t count) {
+  if (HWY_LIKELY(count >= static_cast<int64_t>(hn::Lanes(d)))) return load_stored(d, from);
+  return load_stored_part(d, from, count);
+}
+template <typename Element, typename D>
+HWY_INLINE HWY_ATTR void store_some(D d, hn::Vec<D> values, Element* to, int64_t count) {
+  if (HWY_LIKELY(count >= static_cast<int64_t>(hn::Lanes(d)))) store_stored(d, values, to);
+  else store_stored_part(d, values, to, count);
+}
+
+// Vectors for rows of `count` elements, body(tag): narrow ones where wide ones would stay empty. Only rows that are
+// shorter than a narrow one fill a part of it.
+template <typename T, typename Body>
+HWY_INLINE HWY_ATTR void with_vectors_for(int64_t count, const Body& body) {
+  const hn::ScalableTag<T> wide;
+  if (count >= static_cast<int64_t>(hn::Lanes(wide))) body(wide);
+  else body(hn::CappedTag<T, 16 / sizeof(T)>());
 }
 
 }  // namespace HWY_NAMESPACE

@@ -9,6 +9,7 @@
 #include <aten/native/cpu/ConvertedElements.h>
 
 #include <algorithm>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -45,17 +46,21 @@ struct Channels {
   }
 };
 
-// What is added up, of an element and its channel's mean.
+// What is added up, of an element and its channel's mean; computed as Sum.
 template <typename T>
 struct Element {
   const T* values;
-  TORCH_SIMD double operator()(int64_t i, double) const { return static_cast<double>(values[i]); }
+  template <typename Sum>
+  TORCH_SIMD Sum operator()(int64_t i, Sum) const {
+    return static_cast<Sum>(values[i]);
+  }
 };
 template <typename T>
 struct SquaredDeviation {
   const T* values;
-  TORCH_SIMD double operator()(int64_t i, double mean) const {
-    const double deviation = static_cast<double>(values[i]) - mean;
+  template <typename Sum>
+  TORCH_SIMD Sum operator()(int64_t i, Sum mean) const {
+    const Sum deviation = static_cast<Sum>(values[i]) - mean;
     return deviation * deviation;
   }
 };
@@ -63,8 +68,9 @@ template <typename T>
 struct ProductWithDeviation {
   const T* factors;
   const T* values;
-  TORCH_SIMD double operator()(int64_t i, double mean) const {
-    return static_cast<double>(factors[i]) * (static_cast<double>(values[i]) - mean);
+  template <typename Sum>
+  TORCH_SIMD Sum operator()(int64_t i, Sum mean) const {
+    return static_cast<Sum>(factors[i]) * (static_cast<Sum>(values[i]) - mean);
   }
 };
 
@@ -83,28 +89,30 @@ TORCH_SIMD double add_line(int64_t count, double mean, Term term) {
   return sums[0];
 }
 
-// Adds the terms of rows to the sums of their columns.
-template <typename Term>
-TORCH_SIMD void add_rows(double* sums, int64_t rows, int64_t count, const double* means, Term term) {
+// Adds the terms of rows to the sums of their columns. Sum: float or double, what means are of and some rows are added
+// up in first.
+template <typename Sum, typename Term>
+HWY_NOINLINE TORCH_SIMD void add_rows(double* sums, int64_t rows, int64_t count, const Sum* means, Term term) {
   int64_t row = 0;
   for (; row + kSumsHeight <= rows; row += kSumsHeight) {
     const int64_t at = row * count;
     TORCH_INDEPENDENT
     for (int64_t c = 0; c < count; ++c) {
-      sums[c] += (term(at + c, means[c]) + term(at + count + c, means[c])) +
-                 (term(at + 2 * count + c, means[c]) + term(at + 3 * count + c, means[c]));
+      sums[c] += static_cast<double>((term(at + c, means[c]) + term(at + count + c, means[c])) +
+                                     (term(at + 2 * count + c, means[c]) + term(at + 3 * count + c, means[c])));
     }
   }
   for (; row < rows; ++row) {
     TORCH_INDEPENDENT
-    for (int64_t c = 0; c < count; ++c) sums[c] += term(row * count + c, means[c]);
+    for (int64_t c = 0; c < count; ++c) sums[c] += static_cast<double>(term(row * count + c, means[c]));
   }
 }
 
 // `kinds` sums of each channel, those of one kind one behind the other. make_reader() gives a thread its function that
 // reads elements, from one on and how many, and adds them: add(kind, term).
-// Sections of rows have sums of their own, so that however many threads there are, each is made in the same order.
-template <typename MakeReader>
+// Sections of rows have sums of their own, so that however many threads there are, each is made in the same order. Of
+// groups some rows are added up in T first, as in lines.
+template <typename T, typename MakeReader>
 std::vector<double> sum_columns(const Channels& channels, int64_t kinds, const double* means,
                                 MakeReader&& make_reader) {
   const int64_t count = channels.count;
@@ -112,6 +120,7 @@ std::vector<double> sum_columns(const Channels& channels, int64_t kinds, const d
   const int64_t sections = (channels.elements + height - 1) / height;  // of a sample
   const int64_t part = std::max(kSumsHeight, kPart / std::max<int64_t>(1, count));
   std::vector<double> partial(static_cast<size_t>(channels.batch * sections * kinds * count));
+  const std::vector<T> narrow(means, means + (channels.apart ? channels.batch * count : 0));
   const int64_t grain = std::max<int64_t>(1, kGrainSize / std::max<int64_t>(1, height * count));
   parallel_for(0, channels.batch * sections, grain, [&](int64_t first, int64_t last) {
     auto read = make_reader(part * count);
@@ -123,6 +132,10 @@ std::vector<double> sum_columns(const Channels& channels, int64_t kinds, const d
       for (int64_t row = begin; row < end; row += part) {
         const int64_t rows = std::min(part, end - row);
         read((sample * channels.elements + row) * count, rows * count, [&](int64_t kind, auto term) {
+          if constexpr (!std::is_same_v<T, double> && HWY_TARGET != HWY_SCALAR) {
+            if (channels.apart)
+              return add_rows(sums + kind * count, rows, count, narrow.data() + sample * count, term);
+          }
           add_rows(sums + kind * count, rows, count, means + sample * count, term);
         });
       }
@@ -162,10 +175,10 @@ std::vector<double> sum_lines(const Channels& channels, int64_t kinds, const dou
   return totals;
 }
 
-template <typename MakeReader>
+template <typename T, typename MakeReader>
 std::vector<double> sum_channels(const Channels& channels, int64_t kinds, const double* means,
                                  MakeReader&& make_reader) {
-  return channels.last ? sum_columns(channels, kinds, means, make_reader)
+  return channels.last ? sum_columns<T>(channels, kinds, means, make_reader)
                        : sum_lines(channels, kinds, means, make_reader);
 }
 
@@ -301,7 +314,7 @@ void ChannelMomentsImpl(const Tensor& mean, const Tensor& variance, const Tensor
     using T = typename decltype(type)::type;
     // add_terms(add, values) adds a part's terms.
     const auto sums_of = [&](int64_t kinds, const std::vector<double>& means, auto add_terms) {
-      return sum_channels(channels, kinds, means.data(), [&](int64_t buffered) {
+      return sum_channels<T>(channels, kinds, means.data(), [&](int64_t buffered) {
         return [add_terms, values = ConvertedElements<T>(input, buffered)](int64_t begin, int64_t count,
                                                                            auto add) mutable {
           add_terms(add, values.read(begin, count));
@@ -312,7 +325,7 @@ void ChannelMomentsImpl(const Tensor& mean, const Tensor& variance, const Tensor
     std::vector<double> middles, squares;
     if (are_rows(channels, input)) {
       sum_moments_of_rows<T>(channels, input, middles, squares);
-    } else if (c10::is_reduced_floating_type(input.dtype())) {
+    } else if (c10::is_reduced_floating_type(input.dtype()) && !channels.apart) {
       // Squares of so few bits are exact in double: one pass.
       const std::vector<double> sums = sums_of(2, zeros, [](auto& add, const T* values) {
         add(0, Element<T>{values});
@@ -354,7 +367,7 @@ void ChannelProductsImpl(const Tensor& sum, const Tensor& product, const Tensor&
     };
     const std::vector<double> sums = are_rows(channels, input)
                                          ? sum_products_of_rows<T>(channels, grad, input, mean.data_ptr<T>())
-                                         : sum_channels(channels, 2, means.data(), make_reader);
+                                         : sum_channels<T>(channels, 2, means.data(), make_reader);
     std::transform(sums.begin(), sums.begin() + numbers, sum.data_ptr<T>(), [](double x) { return static_cast<T>(x); });
     std::transform(sums.begin() + numbers, sums.end(), product.data_ptr<T>(),
                    [](double x) { return static_cast<T>(x); });

@@ -183,15 +183,6 @@ AT_PAIRS_TARGET void multiply_halves_tile(const uint32_t* data, const int64_t* r
   }
 }
 
-// MKL uses AMX, and its kernels for AVX512_BF16, on Intel's processors only.
-bool is_for_mkl() {
-  static const bool answer = [] {
-    unsigned int level = 0, first = 0, second = 0, third = 0;
-    return gemm_bf16bf16f32_ && __get_cpuid(0, &level, &first, &third, &second) && first == signature_INTEL_ebx;
-  }();
-  return answer;
-}
-
 AT_PAIRS_TARGET inline __mmask16 first_lanes(int64_t count) {
   return count >= kLanes ? __mmask16(0xFFFF) : static_cast<__mmask16>((1U << std::max<int64_t>(count, 0)) - 1);
 }
@@ -499,10 +490,23 @@ AT_PAIRS_TARGET void round_to_bfloat16(Lines<const float> from, int64_t lines, i
   }
 }
 
+// MKL uses AMX, and its kernels for AVX512_BF16, on Intel's processors only.
+bool multiplies_by_mkl() {
+  static const bool answer = [] {
+    unsigned int level = 0, first = 0, second = 0, third = 0;
+    return gemm_bf16bf16f32_ && __get_cpuid(0, &level, &first, &third, &second) && first == signature_INTEL_ebx;
+  }();
+  return answer;
+}
+
 bool has_bfloat16_products() {
   static const bool answer =
       __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512bw") && panel_columns<float>() == kWidth;
   return answer;
+}
+
+void write_pairs(MatrixOperand<uint16_t> right, int64_t depth, int64_t column, int64_t columns, uint32_t* panel) {
+  Pairs<uint16_t>{right, depth}.write_panel(0, (depth + 1) / 2, column, columns, panel);
 }
 
 void bfloat16_gemm(int64_t m, int64_t n, int64_t k, float alpha, MatrixOperand<uint16_t> a, MatrixOperand<uint16_t> b,
@@ -513,7 +517,7 @@ void bfloat16_gemm(int64_t m, int64_t n, int64_t k, float alpha, MatrixOperand<u
     }
     return;
   }
-  if (is_for_mkl()) return multiply_by_mkl(m, n, k, alpha, a, b, beta, out, out_leading);
+  if (multiplies_by_mkl()) return multiply_by_mkl(m, n, k, alpha, a, b, beta, out, out_leading);
   if (n == 1) return multiply_by_vector(m, k, a, b.data, b.transposed ? 1 : b.leading, alpha, beta, out, out_leading);
   if (m == 1) {
     return multiply_by_vector(n, k, {b.data, b.leading, !b.transposed}, a.data, a.transposed ? a.leading : 1, alpha,
@@ -527,9 +531,13 @@ void bfloat16_gemm(int64_t m, int64_t n, int64_t k, float alpha, MatrixOperand<u
 #else
 
 bool has_bfloat16_products() { return false; }
+bool multiplies_by_mkl() { return false; }
+void write_pairs(MatrixOperand<uint16_t>, int64_t, int64_t, int64_t, uint32_t*) {}
 template <typename Element, typename Sum>
 void add_gathered_pairs(const Element*, const int64_t*, int64_t, const int64_t*, int64_t, Lines<const uint32_t>,
                         int64_t, Lines<const float>, Lines<Sum>) {}
+template void add_gathered_pairs(const uint16_t*, const int64_t*, int64_t, const int64_t*, int64_t,
+                                 Lines<const uint32_t>, int64_t, Lines<const float>, Lines<float>);
 template void add_gathered_pairs(const uint32_t*, const int64_t*, int64_t, const int64_t*, int64_t,
                                  Lines<const uint32_t>, int64_t, Lines<const float>, Lines<float>);
 template void add_gathered_pairs(const uint32_t*, const int64_t*, int64_t, const int64_t*, int64_t,

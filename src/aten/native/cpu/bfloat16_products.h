@@ -15,6 +15,13 @@ bool has_bfloat16_products();
 void bfloat16_gemm(int64_t m, int64_t n, int64_t k, float alpha, MatrixOperand<uint16_t> a, MatrixOperand<uint16_t> b,
                    float beta, float* out, int64_t out_leading);
 
+// Whether MKL does that, which knows AMX.
+bool multiplies_by_mkl();
+
+// A panel (gathered_products.h) of `columns` columns of a matrix of `depth` lines, each two of them as a line of pairs;
+// the last of an odd number with 0.
+void write_pairs(MatrixOperand<uint16_t> right, int64_t depth, int64_t column, int64_t columns, uint32_t* panel);
+
 // Columns of half a vector: of so few no more are read and written.
 constexpr int64_t kHalfPairs = 8;
 

@@ -33,15 +33,18 @@ HWY_BEFORE_NAMESPACE();
 namespace at::native::cpu {
 namespace HWY_NAMESPACE {
 
-constexpr int64_t kAhead = 8;  // rows that are asked for before they are needed
+constexpr int64_t kAhead = 16;  // rows that are asked for before they are needed
 
 // body(first column, columns between vectors, columns of a vector, vectors) for the columns of a row: four vectors at a
 // time, then two, then one. The last ones begin earlier where not all of them is left; only in a row that is shorter
 // than a vector the one has fewer columns.
 template <typename D, typename Body>
 HWY_INLINE HWY_ATTR void for_each_block(D d, int64_t columns, const Body& body) {
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  [[maybe_unused]] const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   int64_t column = 0;
+#if HWY_TARGET == HWY_SCALAR  // one number after the other
+  for (; column < columns; ++column) body(column, 1, 1, std::integral_constant<int, 1>());
+#else
   for (; column + 4 * lanes <= columns; column += 4 * lanes) {
     body(column, lanes, lanes, std::integral_constant<int, 4>());
   }
@@ -52,17 +55,13 @@ HWY_INLINE HWY_ATTR void for_each_block(D d, int64_t columns, const Body& body) 
   if (column < columns) {
     body(std::min(column, last), lanes, std::min(lanes, columns), std::integral_constant<int, 1>());
   }
+#endif
 }
 // Of a row that is shorter than a vector, what comes behind it is loaded, too, up to `end`.
 template <typename Element, typename D>
-HWY_INLINE HWY_ATTR hn::Vec<D> load_some(D d, const Element* from, int64_t count, const Element* end) {
+HWY_INLINE HWY_ATTR hn::Vec<D> load_before(D d, const Element* from, int64_t count, const Element* end) {
   if (HWY_LIKELY(end - from >= static_cast<int64_t>(hn::Lanes(d)))) return load_stored(d, from);
   return load_stored_part(d, from, count);
-}
-template <typename Element, typename D>
-HWY_INLINE HWY_ATTR void store_some(D d, hn::Vec<D> values, Element* to, int64_t count) {
-  if (HWY_LIKELY(count >= static_cast<int64_t>(hn::Lanes(d)))) store_stored(d, values, to);
-  else store_stored_part(d, values, to, count);
 }
 
 template <typename Element>
@@ -82,55 +81,58 @@ BagTable<Element> bag_table(const Bags& bags, const Tensor& table) {
 }
 
 template <int kVectors, typename Element, typename D>
-HWY_ATTR void sum_columns(D d, const BagTable<Element>& table, int64_t bag, int64_t column, int64_t step,
-                          int64_t count, const Element* factors, bool mean, Element* out) {
+HWY_NOINLINE HWY_ATTR void sum_columns(D d, const BagTable<Element>& table, int64_t first, int64_t end, int64_t column,
+                                       int64_t step, int64_t count, const Element* factors, bool mean, Element* out) {
   using Number = hn::TFromD<D>;
   const int64_t* const indices = table.bags.indices;
   const int64_t padding = table.bags.padding;
-  const int64_t begin = table.bags.starts[bag];
-  const int64_t end = table.bags.starts[bag + 1];
-  // Of short rows, those of the next bags, too; of long ones processors foresee what comes.
-  const int64_t last = kVectors > 2 ? end : table.bags.starts.back();
-  hn::Vec<D> sums[kVectors];
+  const int64_t last = table.is_large ? table.bags.starts.back() - kAhead : 0;
+  int64_t place = table.bags.starts[first];
+  for (int64_t bag = first; bag < end; ++bag) {
+    hn::Vec<D> sums[kVectors];
 #pragma GCC unroll 4
-  for (int i = 0; i < kVectors; ++i) sums[i] = hn::Zero(d);
-  int64_t rows = 0;
-  for (int64_t place = begin; place < end; ++place) {
-    if (table.is_large && place + kAhead < last) {
-      const Element* next = table.elements + indices[place + kAhead] * table.columns + column;
-      for (int i = 0; i < kVectors; ++i) hwy::Prefetch(next + i * step);
+    for (int i = 0; i < kVectors; ++i) sums[i] = hn::Zero(d);
+    int64_t rows = 0;
+    auto factor = hn::Set(d, Number{1});
+    for (const int64_t stop = table.bags.starts[bag + 1]; place < stop; ++place) {
+      if (place < last) {
+        const Element* next = table.elements + indices[place + kAhead] * table.columns + column;
+        for (int i = 0; i < kVectors; ++i) hwy::Prefetch(next + i * step);
+      }
+      if (indices[place] == padding) continue;
+      ++rows;
+      const Element* row = table.elements + indices[place] * table.columns + column;
+      if (factors) factor = hn::Set(d, static_cast<Number>(factors[place]));
+#pragma GCC unroll 4
+      for (int i = 0; i < kVectors; ++i) {
+        const auto part = kVectors > 1 ? load_stored(d, row + i * step) : load_before(d, row, count, table.end);
+        sums[i] = hn::MulAdd(part, factor, sums[i]);
+      }
     }
-    if (indices[place] == padding) continue;
-    ++rows;
-    const Element* row = table.elements + indices[place] * table.columns + column;
-    const auto factor = hn::Set(d, factors ? static_cast<Number>(factors[place]) : Number{1});
+    const auto divisor = hn::Set(d, static_cast<Number>(std::max<int64_t>(rows, 1)));
 #pragma GCC unroll 4
     for (int i = 0; i < kVectors; ++i) {
-      const auto part = kVectors > 1 ? load_stored(d, row + i * step) : load_some(d, row, count, table.end);
-      sums[i] = hn::MulAdd(part, factor, sums[i]);
+      if (mean) sums[i] = hn::Div(sums[i], divisor);
+      Element* const to = out + bag * table.columns + column + i * step;
+      if (kVectors > 1) store_stored(d, sums[i], to);
+      else store_some(d, sums[i], to, count);
     }
-  }
-  const auto divisor = hn::Set(d, static_cast<Number>(std::max<int64_t>(rows, 1)));
-#pragma GCC unroll 4
-  for (int i = 0; i < kVectors; ++i) {
-    if (mean) sums[i] = hn::Div(sums[i], divisor);
-    if (kVectors > 1) store_stored(d, sums[i], out + column + i * step);
-    else store_some(d, sums[i], out + column, count);
   }
 }
 
 void SumBags(const Tensor& out, const Tensor& table, const Bags& bags, const Tensor& factors, bool mean) {
+  constexpr int64_t kTogether = 16;  // bags, whose rows stay in the first cache
   dispatch_stored_floating_types(table.dtype(), "embedding_bag", [&](auto type) {
     using Element = typename decltype(type)::type;
     const auto plan = bag_table<Element>(bags, table);
     const Element* const factor = factors.defined() ? factors.data_ptr<Element>() : nullptr;
+    Element* const results = out.data_ptr<Element>();
     parallel_for(0, bags.count(), bags_for_thread(bags, plan.columns), [&](int64_t first, int64_t last) HWY_ATTR {
       const hn::ScalableTag<Computed<Element>> d;
-      Element* const results = out.data_ptr<Element>();
-      for (int64_t bag = first; bag < last; ++bag) {
-        Element* const line = results + bag * plan.columns;
+      for (int64_t bag = first; bag < last; bag += kTogether) {
         for_each_block(d, plan.columns, [&](int64_t column, int64_t step, int64_t count, auto vectors) HWY_ATTR {
-          sum_columns<vectors.value>(d, plan, bag, column, step, count, factor, mean, line);
+          sum_columns<vectors.value>(d, plan, bag, std::min(last, bag + kTogether), column, step, count, factor, mean,
+                                     results);
         });
       }
     });
@@ -150,7 +152,7 @@ HWY_ATTR void max_columns(D d, const BagTable<Element>& table, int64_t bag, int6
   bool is_first = true;
   for (int64_t place = 0; place < size; ++place) {
     if (indices[place] == table.bags.padding) continue;
-    const auto row = load_some(d, table.elements + indices[place] * table.columns + column, count, table.end);
+    const auto row = load_before(d, table.elements + indices[place] * table.columns + column, count, table.end);
     const auto here = hn::Set(integers, static_cast<Integer>(place));
     const auto wins = hn::Gt(row, greatest);
     greatest = is_first ? row : hn::IfThenElse(wins, row, greatest);

@@ -182,9 +182,16 @@ struct Part {
     const typename Plane::Integers integers;
     const Plane plane(g);
     T coordinates[2][kPoints] = {};
-    for (int64_t p = 0; p < count; ++p) {
-      coordinates[0][p] = points[2 * p];
-      coordinates[1][p] = points[2 * p + 1];
+    int64_t parted = 0;
+    for (const auto lanes = static_cast<int64_t>(hn::Lanes(d)); parted + lanes <= count; parted += lanes) {
+      typename Plane::V x, y;
+      hn::LoadInterleaved2(d, points + 2 * parted, x, y);
+      hn::StoreU(x, d, coordinates[0] + parted);
+      hn::StoreU(y, d, coordinates[1] + parted);
+    }
+    for (; parted < count; ++parted) {
+      coordinates[0][parted] = points[2 * parted];
+      coordinates[1][parted] = points[2 * parted + 1];
     }
     const auto width = hn::Set(integers, static_cast<int32_t>(g.image[2]));
     const auto step = hn::Set(integers, pixel_step);

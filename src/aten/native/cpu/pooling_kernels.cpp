@@ -151,7 +151,7 @@ HWY_ATTR void combine_channels(Element* results, const Element* image, const std
     return sum;
   };
   int64_t c = 0;
-  for (; c + 4 * lanes <= channels; c += 4 * lanes) {
+  for (; HWY_TARGET != HWY_SCALAR && c + 4 * lanes <= channels; c += 4 * lanes) {
     hn::Vec<decltype(d)> sums[4];
 #pragma GCC unroll 4
     for (int v = 0; v < 4; ++v) sums[v] = hn::Set(d, Op::identity());
@@ -163,17 +163,11 @@ HWY_ATTR void combine_channels(Element* results, const Element* image, const std
 #pragma GCC unroll 4
     for (int v = 0; v < 4; ++v) store_stored(d, finished(sums[v]), results + c + v * lanes);
   }
-  for (; c + lanes <= channels; c += lanes) {
+  for (; c < channels; c += lanes) {  // the last vector begins earlier
+    c = std::max<int64_t>(0, std::min(c, channels - lanes));
     auto sum = hn::Set(d, Op::identity());
-    for (const int64_t place : places) sum = Op::step(d, sum, load_stored(d, image + place * channels + c));
-    store_stored(d, finished(sum), results + c);
-  }
-  for (; c < channels; ++c) {
-    Computed<Element> sum = Op::identity();
-    for (const int64_t place : places)
-      sum = Op::combine(sum, static_cast<Computed<Element>>(image[place * channels + c]));
-    if constexpr (c10::is_reduced_floating_v<Element>) sum /= divisor;
-    results[c] = static_cast<Element>(sum);
+    for (const int64_t place : places) sum = Op::step(d, sum, load_some(d, image + place * channels + c, channels));
+    store_some(d, finished(sum), results + c, channels);
   }
 }
 
@@ -284,29 +278,31 @@ HWY_INLINE HWY_ATTR void keep_vector(D, hn::Vec<D> values, P places, hn::Vec<D>&
 // Greatest elements of a window in all channels, and where they are: at `corner`, if nothing is greater. NaN wins.
 template <typename Element>
 HWY_ATTR void find_in_channels(Element* best, int64_t* indices, const Element* image,
-                               const std::vector<int64_t>& places, int64_t corner, int64_t channels,
-                               [[maybe_unused]] bool in_vectors) {
-  using T = Computed<Element>;
-  int64_t c = 0;
-  if constexpr (std::is_floating_point_v<T>) {
-    const hn::ScalableTag<T> d;
-    const hn::RebindToSigned<decltype(d)> whole;
-    using Place = hn::TFromD<decltype(whole)>;
-    const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-    HWY_ALIGN Place found[HWY_MAX_BYTES / sizeof(Place)];
-    for (; in_vectors && c + lanes <= channels; c += lanes) {
-      auto greatest = hn::Set(d, Maximum<T>::identity());
-      auto where = hn::Set(whole, static_cast<Place>(corner));
-      for (const int64_t place : places) {
-        keep_vector(d, load_stored(d, image + place * channels + c), hn::Set(whole, static_cast<Place>(place)),
-                    greatest, where);
-      }
-      store_stored(d, greatest, best + c);
-      hn::Store(where, whole, found);
-      for (int64_t i = 0; i < lanes; ++i) indices[c + i] = found[i];
+                               const std::vector<int64_t>& places, int64_t corner, int64_t channels) {
+  const hn::ScalableTag<Computed<Element>> d;
+  const hn::RebindToSigned<decltype(d)> whole;
+  using Place = hn::TFromD<decltype(whole)>;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  HWY_ALIGN Place found[HWY_MAX_BYTES / sizeof(Place)];
+  for (int64_t c = 0; c < channels; c += lanes) {  // the last vector begins earlier
+    c = std::max<int64_t>(0, std::min(c, channels - lanes));
+    auto greatest = hn::Set(d, Maximum<Computed<Element>>::identity());
+    auto where = hn::Set(whole, static_cast<Place>(corner));
+    for (const int64_t place : places) {
+      keep_vector(d, load_some(d, image + place * channels + c, channels), hn::Set(whole, static_cast<Place>(place)),
+                  greatest, where);
     }
+    store_some(d, greatest, best + c, channels);
+    hn::Store(where, whole, found);
+    for (int64_t i = 0; i < std::min(lanes, channels); ++i) indices[c + i] = found[i];
   }
-  for (; c < channels; ++c) {
+}
+// The same of integers, and where places are too large for vectors.
+template <typename Element>
+HWY_NOINLINE void find_in_numbers(Element* best, int64_t* indices, const Element* image,
+                                  const std::vector<int64_t>& places, int64_t corner, int64_t channels) {
+  using T = Computed<Element>;
+  for (int64_t c = 0; c < channels; ++c) {
     T greatest = Maximum<T>::identity();
     indices[c] = corner;
     for (const int64_t place : places) {
@@ -362,8 +358,16 @@ HWY_NOINLINE void find_maxima(const PoolLines& lines, PoolRange range, Element* 
     if (lines.channels > 1) {
       elements.start_line(line);
       for (int64_t window = 0; window < g.windows[2]; ++window) {
-        find_in_channels(best + window * lines.channels, where + window * lines.channels, image,
-                         elements.of_window(window), corner_of(window), lines.channels, in_vectors);
+        const auto find = [&](auto search) HWY_ATTR {
+          search(best + window * lines.channels, where + window * lines.channels, image, elements.of_window(window),
+                 corner_of(window), lines.channels);
+        };
+        if constexpr (std::is_floating_point_v<Computed<Element>>) {
+          if (in_vectors) find(find_in_channels<Element>);
+          else find(find_in_numbers<Element>);
+        } else {
+          find(find_in_numbers<Element>);
+        }
       }
       continue;
     }

@@ -3,9 +3,11 @@
 // weights are too large for a processor's own cache, the columns of each product.
 
 #include <aten/Dispatch.h>
+#include <aten/EmptyTensor.h>
 #include <aten/Kernels.h>
 #include <aten/Parallel.h>
 #include <aten/native/cpu/CellRows.h>
+#include <aten/native/cpu/bfloat16_products.h>
 #include <aten/native/cpu/blas.h>
 #include <aten/native/cpu/gathered_products.h>
 
@@ -245,25 +247,48 @@ Division divide(int64_t batch, int64_t steps, int64_t weights, int64_t bytes) {
   return {steps > 1 && batch > 1 && is_near, std::max<int64_t>(1, kWakingWork / row_work)};
 }
 
-// Products with a matrix that stays the same over all steps: in panels if there are several.
+// Products with a matrix that stays the same over all steps: in panels if there are several. A matrix of bfloat16 is
+// multiplied as it is, with rows that are rounded to it.
 template <typename T>
 class Product {
  public:
-  // right: (depth, columns)
-  Product(MatrixOperand<T> right, int64_t depth, int64_t columns, int64_t steps)
-      : right_(right), depth_(depth), columns_(columns) {
-    if (steps == 1) return;
+  // `columns` rows of `weight` from one on, transposed; or all of it, of so many columns. Undefined: there are none.
+  Product(const Tensor& weight, int64_t first, bool transposed, int64_t depth, int64_t columns, int64_t steps)
+      : weight_(weight), depth_(depth), columns_(weight.defined() ? columns : 0) {
+    if (columns_ == 0) return;
+    const int64_t leading = transposed ? depth : columns;
+    if (std::is_same_v<T, float> && weight.dtype() == kBFloat16 && has_bfloat16_products()) {
+      halves_ = {static_cast<const uint16_t*>(weight.data_ptr()) + first * depth, leading, transposed};
+      lines_ = (depth + 1) / 2;
+      if (steps == 1 || multiplies_by_mkl()) return;
+    } else {
+      weight_ = at::detail::to_dtype(weight, c10::CppTypeToScalarType<T>::value);
+      right_ = {weight_.template data_ptr<T>() + first * depth, leading, transposed};
+      lines_ = depth;
+      if (steps == 1) return;
+    }
     const int64_t width = panel_columns<T>();
-    panels_.reset(new T[static_cast<size_t>(count() * depth * width)]);
-    depths_.resize(static_cast<size_t>(depth));
-    for (int64_t k = 0; k < depth; ++k) depths_[static_cast<size_t>(k)] = k;
+    panels_.reset(new T[static_cast<size_t>(count() * lines_ * width)]);
+    for (int64_t k = 0; k < lines_; ++k) depths_.push_back(halves_.data ? 2 * k : k);
     parallel_for(0, count(), std::max<int64_t>(1, kWakingWork / (depth * width)), [&](int64_t begin, int64_t end) {
-      for (int64_t panel = begin; panel < end; ++panel) write(panel, panels_.get() + panel * depth * width);
+      for (int64_t panel = begin; panel < end; ++panel) write(panel, panels_.get() + panel * lines_ * width);
     });
   }
   // to[i] = (fresh) or += (not) x[i] @ right, for `rows` rows.
   void multiply(const T* x, int64_t x_step, int64_t rows, T* to, int64_t to_step, bool fresh) const {
     if (rows == 0 || columns_ == 0) return;
+    std::vector<uint16_t> rounded;  // pairs of numbers
+    if constexpr (std::is_same_v<T, float>) {
+      if (halves_.data) {
+        rounded.resize(static_cast<size_t>(rows * 2 * lines_));
+        round_to_bfloat16({x, x_step}, rows, depth_, {rounded.data(), 2 * lines_});
+        x_step = 2 * lines_;
+        if (!panels_) {
+          return bfloat16_gemm(rows, columns_, depth_, 1, {rounded.data(), x_step, false}, halves_, fresh ? 0.0F : 1.0F,
+                               to, to_step);
+        }
+      }
+    }
     if (!panels_)
       return gemm(rows, columns_, depth_, T(1), {x, x_step, false}, right_, fresh ? T(0) : T(1), to, to_step);
     const int64_t width = panel_columns<T>();
@@ -274,18 +299,28 @@ class Product {
                    std::vector<T> edge;  // sums of a panel that is not full
                    for (int64_t panel = begin; panel < end; ++panel) {
                      const int64_t valid = std::min(width, columns_ - panel * width);
-                     const Lines<const T> lines{panels_.get() + panel * depth_ * width, width};
+                     const T* const lines = panels_.get() + panel * lines_ * width;
+                     const auto add = [&](Lines<T> sums) {
+                       const Lines<const T> start = fresh ? zero_lines<T>() : Lines<const T>{sums.data, sums.step};
+                       if constexpr (std::is_same_v<T, float>) {
+                         if (halves_.data) {
+                           return add_gathered_pairs(rounded.data(), starts.data(), rows, depths_.data(), lines_,
+                                                     {reinterpret_cast<const uint32_t*>(lines), width}, valid, start,
+                                                     sums);
+                         }
+                       }
+                       add_gathered_product(x, starts.data(), rows, depths_.data(), lines_, {lines, width}, valid,
+                                            start, sums);
+                     };
                      T* place = to + panel * width;
                      if (valid % panel_step<T>() == 0) {
-                       add_gathered_product(x, starts.data(), rows, depths_.data(), depth_, lines, valid,
-                                            {place, to_step}, fresh);
+                       add({place, to_step});
                        continue;
                      }
                      edge.resize(static_cast<size_t>(rows * width));
                      for (int64_t i = 0; !fresh && i < rows; ++i)
                        std::copy_n(place + i * to_step, valid, edge.data() + i * width);
-                     add_gathered_product(x, starts.data(), rows, depths_.data(), depth_, lines, valid,
-                                          {edge.data(), width}, fresh);
+                     add({edge.data(), width});
                      for (int64_t i = 0; i < rows; ++i)
                        std::copy_n(edge.data() + i * width, valid, place + i * to_step);
                    }
@@ -298,6 +333,7 @@ class Product {
     const int64_t width = panel_columns<T>();
     const int64_t column = panel * width;
     const int64_t valid = std::min(width, columns_ - column);
+    if (halves_.data) return write_pairs(halves_, depth_, column, valid, reinterpret_cast<uint32_t*>(to));
     if (valid < width) std::fill_n(to, depth_ * width, T(0));
     if (right_.transposed) {
       transpose_matrix(right_.data + column * right_.leading, right_.leading, valid, depth_, to, width);
@@ -307,9 +343,12 @@ class Product {
     }
   }
 
-  MatrixOperand<T> right_;
+  Tensor weight_;  // keeps what the operands point to
+  MatrixOperand<T> right_{};
+  MatrixOperand<uint16_t> halves_{};  // in its place
   int64_t depth_;
   int64_t columns_;
+  int64_t lines_ = 0;  // of panels: numbers, or pairs
   std::unique_ptr<T[]> panels_;
   std::vector<int64_t> depths_;
 };
@@ -369,11 +408,9 @@ void run_recurrence(const Tensor& output, const Tensor& gates, const Tensor& kep
   const int64_t states = h.sizes()[1];
   // The third gate of a Gru takes what comes from the state apart.
   const int64_t joined = cell == Cell::Gru ? 2 * hidden : width;
-  const T* w_hh = data_of<T>(weights.w_hh);
-  const Product<T> to_gates({w_hh, states, true}, states, joined, steps.count());
-  const Product<T> to_third({w_hh + joined * states, states, true}, states, width - joined, steps.count());
-  const Product<T> projection({data_of<T>(weights.w_hr), hidden, true}, hidden, weights.w_hr.defined() ? states : 0,
-                              steps.count());
+  const Product<T> to_gates(weights.w_hh, 0, true, states, joined, steps.count());
+  const Product<T> to_third(weights.w_hh, joined, true, states, width - joined, steps.count());
+  const Product<T> projection(weights.w_hr, 0, true, hidden, states, steps.count());
   const std::vector<T> none(static_cast<size_t>(width), T(0));
   const T* b_ih = weights.b_ih.defined() ? data_of<T>(weights.b_ih) : none.data();
   const T* b_hh = weights.b_hh.defined() ? data_of<T>(weights.b_hh) : none.data();
@@ -420,9 +457,8 @@ void run_recurrence_backward(const Tensor& grad_gates, const Tensor& grad_state_
   const int64_t width = gates.sizes()[1];
   const int64_t hidden = width / gates_of(cell);
   const int64_t states = hx.sizes()[1];
-  const Product<T> to_state({data_of<T>(weights.w_hh), states, false}, width, states, steps.count());
-  const Product<T> unproject({data_of<T>(weights.w_hr), hidden, false}, states, is_projected ? hidden : 0,
-                             steps.count());
+  const Product<T> to_state(weights.w_hh, 0, false, width, states, steps.count());
+  const Product<T> unproject(weights.w_hr, 0, false, states, hidden, steps.count());
   for_each_part<T>(steps, width * states, [&](int64_t begin, int64_t end) {
     std::vector<T> grad_hidden(static_cast<size_t>(is_projected ? (end - begin) * hidden : 0));
     for (int64_t turn = steps.count() - 1; turn >= 0; --turn) {

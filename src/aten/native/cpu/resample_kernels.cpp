@@ -3,6 +3,7 @@
 #include <aten/Dispatch.h>
 #include <aten/Kernels.h>
 #include <aten/Parallel.h>
+#include <aten/native/cpu/MixedPixels.h>
 #include <aten/native/cpu/PlanesAside.h>
 
 #include <algorithm>
@@ -17,6 +18,7 @@
 #include <hwy/foreach_target.h>
 // After foreach_target.h:
 #include <aten/native/cpu/Loops-inl.h>
+#include <aten/native/cpu/StoredVectors-inl.h>
 
 HWY_BEFORE_NAMESPACE();
 namespace at::native::cpu {
@@ -44,6 +46,9 @@ struct Axis {
   const int32_t* offsets = nullptr;
   const int32_t* places = nullptr;
   const Sum<T>* weights = nullptr;
+
+  // Whether two vectors of an image's channels make one of the new image, along this axis.
+  bool mixes() const { return !identity && pairs; }
 
   explicit Axis(const ResampleAxis& axis)
       : old_size(axis.old_size), new_size(axis.new_size), identity(axis.is_identity()) {
@@ -451,6 +456,47 @@ HWY_NOINLINE void resample_rows(T* out, const T* plane, const Axis<T>& z, const 
   }
 }
 
+// One row of pixels of a new image, each made of two by two of the old rows `top` and `bottom`, which count as much as
+// `weights` say.
+template <typename D, typename Element, typename T = hn::TFromD<D>>
+HWY_ATTR void mix_row(D d, Element* out, const Element* top, const Element* bottom, const T* weights, const Axis<T>& x,
+                      int64_t inner) {
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const auto upper = hn::Set(d, weights[0]);
+  const auto lower = hn::Set(d, weights[1]);
+  for (int64_t n = 0; n < x.new_size; ++n, out += inner) {
+    const int64_t left = x.places[2 * n] * inner;
+    const int64_t right = x.places[2 * n + 1] * inner;
+    const auto weight = hn::Set(d, x.weights[2 * n]);
+    const auto rest = hn::Set(d, x.weights[2 * n + 1]);
+    const auto mix = [&](const Element* row, int64_t i) HWY_ATTR {
+      const auto share = hn::Mul(weight, load_stored(d, row + left + i));
+      return hn::Add(share, hn::Mul(rest, load_stored(d, row + right + i)));
+    };
+    for (int64_t i = 0; i < inner; i += lanes) {
+      i = std::min(i, inner - lanes);  // the last vector begins earlier
+      store_stored(d, hn::Add(hn::Mul(upper, mix(top, i)), hn::Mul(lower, mix(bottom, i))), out + i);
+    }
+  }
+}
+
+// All images, with their channels last.
+template <typename Element, typename T = Computed<Element>>
+void mix_images(Element* out, const Element* images, const Axis<T>& y, const Axis<T>& x, int64_t count, int64_t inner) {
+  const int64_t old_row = x.old_size * inner;
+  const int64_t new_row = x.new_size * inner;
+  parallel_for(0, count * y.new_size, std::max<int64_t>(1, kGrainSize / new_row), [&](int64_t first, int64_t last) {
+    with_vectors_for<T>(inner, [&](auto d) HWY_ATTR {
+      for (int64_t row = first; row < last; ++row) {
+        const int64_t n = 2 * (row % y.new_size);
+        const Element* const image = images + row / y.new_size * y.old_size * old_row;
+        mix_row(d, out + row * new_row, image + y.places[n] * old_row, image + y.places[n + 1] * old_row, y.weights + n,
+                x, inner);
+      }
+    });
+  });
+}
+
 // Whether planes of floating numbers lie side by side while they are read: few of them would waste vectors, large ones
 // the caches.
 template <typename T>
@@ -466,6 +512,10 @@ void ResampleImpl(const Tensor& out, const Tensor& self, const ResampleGeometry&
     const Axis<T> z(g.axes[0]);
     const Axis<T> y(g.axes[1]);
     const Axis<T> x(g.axes[2]);
+    if constexpr (std::is_floating_point_v<T>) {
+      const bool mixes = z.identity && z.old_size == 1 && y.mixes() && x.mixes() && g.inner >= kLeastMixed;
+      if (mixes) return mix_images(out.data_ptr<T>(), self.data_ptr<T>(), y, x, g.planes, g.inner);
+    }
     const T* planes = self.data_ptr<T>();
     T* results = out.data_ptr<T>();
     const int64_t old_plane = z.old_size * y.old_size * x.old_size * g.inner;
@@ -508,6 +558,13 @@ void ResampleImpl(const Tensor& out, const Tensor& self, const ResampleGeometry&
     });
   };
   if (self.dtype() == kByte) return resample(TypeTag<uint8_t>());
+  if (c10::is_reduced_floating_type(self.dtype())) {
+    const Axis<float> y(g.axes[1]);
+    const Axis<float> x(g.axes[2]);
+    if (self.dtype() == kHalf)
+      return mix_images(out.data_ptr<c10::Half>(), self.data_ptr<c10::Half>(), y, x, g.planes, g.inner);
+    return mix_images(out.data_ptr<c10::BFloat16>(), self.data_ptr<c10::BFloat16>(), y, x, g.planes, g.inner);
+  }
   dispatch_floating_types(self.dtype(), "interpolate", resample);
 }
 

@@ -173,13 +173,11 @@ HWY_ATTR void softmax_short_rows(const Tensor& out, const Tensor& self, int64_t 
       const int64_t width = std::min(at_once, rows - top);
       const T* from = values.read(top * size, width * size);
       T* to = results.start(top * size);
-      for (int64_t j = 0; j < size; ++j) {
-        for (int64_t row = 0; row < width; ++row) strip[j * width + row] = from[row * size + j];
-      }
+      constexpr int64_t kItem = sizeof(T);
+      char* const columns = reinterpret_cast<char*>(strip);
+      transpose_tile(columns, width * kItem, reinterpret_cast<const char*>(from), size * kItem, size, width, kItem);
       softmax_strip(strip, strip, width, size, width, log);
-      for (int64_t j = 0; j < size; ++j) {
-        for (int64_t row = 0; row < width; ++row) to[row * size + j] = strip[j * width + row];
-      }
+      transpose_tile(reinterpret_cast<char*>(to), size * kItem, columns, width * kItem, width, size, kItem);
       results.finish(top * size, width * size);
     }
   });
@@ -191,30 +189,35 @@ HWY_ATTR T reduce_softmax_row(const T* row, int64_t size) {
   return size <= kPlainRow ? reduce_block<Op, T>(row, size) : reduce_run<Op>(row, size);
 }
 
+// Rows that are read and written together, `most` if they are short.
+int64_t rows_at_once(int64_t size, int64_t most) { return std::clamp<int64_t>(kBlock / size, 1, most); }
+
 // Rows whose elements lie next to each other; a few at a time, whose logarithms are taken together.
 template <typename T>
 HWY_ATTR void softmax_rows(const Tensor& out, const Tensor& self, int64_t rows, int64_t size, bool log) {
   constexpr int64_t kShortRow = 24;
   if (size < kShortRow && rows > 1) return softmax_short_rows<T>(out, self, rows, size, log);
   constexpr int64_t kFewRows = HWY_MAX_BYTES / sizeof(T);
+  const int64_t at_once = rows_at_once(size, kFewRows);
   parallel_for(0, rows, std::max<int64_t>(1, kGrainSize / 8 / size), [&](int64_t first, int64_t last) HWY_ATTR {
     HWY_ALIGN T block[kBlock];
     T maxima[kFewRows];
     T totals[kFewRows];
-    ConvertedElements<T> values(self, size);
-    ConvertedElements<T> results(out, size);
-    for (int64_t top = first; top < last; top += kFewRows) {
-      const int64_t count = std::min(kFewRows, last - top);
+    ConvertedElements<T> values(self, at_once * size);
+    ConvertedElements<T> results(out, at_once * size);
+    for (int64_t top = first; top < last; top += at_once) {
+      const int64_t count = std::min(at_once, last - top);
       std::fill_n(totals, kFewRows, T(0));
+      const T* const all = values.read(top * size, count * size);
+      T* const written = results.start(top * size);
       for (int64_t i = 0; i < count; ++i) {
-        const T* from = values.read((top + i) * size, size);
+        const T* const from = all + i * size;
+        T* const to = written + i * size;
         maxima[i] = reduce_softmax_row<Maximum<T>>(from, size);
         if (!log) {
-          T* to = results.start((top + i) * size);
           exp_shifted<T, 0>(to, from, maxima + i, size);
           const T factor = T(1) / reduce_softmax_row<Sum<T>>(to, size);
           for (int64_t j = 0; j < size; ++j) to[j] *= factor;
-          results.finish((top + i) * size, size);
           continue;
         }
         for (int64_t start = 0; start < size; start += kBlock) {
@@ -223,14 +226,13 @@ HWY_ATTR void softmax_rows(const Tensor& out, const Tensor& self, int64_t rows, 
           totals[i] += reduce_softmax_row<Sum<T>>(block, part);
         }
       }
-      if (!log) continue;
-      take_logarithms(totals, count);
-      for (int64_t i = 0; i < count; ++i) {
-        const T* from = values.read((top + i) * size, size);
-        T* to = results.start((top + i) * size);
-        for (int64_t j = 0; j < size; ++j) to[j] = from[j] - maxima[i] - totals[i];
-        results.finish((top + i) * size, size);
+      if (log) {
+        take_logarithms(totals, count);
+        for (int64_t i = 0; i < count; ++i) {
+          for (int64_t j = i * size; j < (i + 1) * size; ++j) written[j] = all[j] - maxima[i] - totals[i];
+        }
       }
+      results.finish(top * size, count * size);
     }
   });
 }
@@ -311,23 +313,31 @@ template <typename T>
 HWY_ATTR void backward_rows(const Tensor& grad_input, const Tensor& grad, const Tensor& output, int64_t rows,
                             int64_t size, bool log) {
   parallel_for(0, rows, std::max<int64_t>(1, kGrainSize / 8 / size), [&](int64_t first, int64_t last) {
+    constexpr int64_t kFewRows = 16;
+    const int64_t at_once = rows_at_once(size, kFewRows);
     const T zero = 0;
-    ConvertedElements<T> gradients(grad, size);
-    ConvertedElements<T> values(output, size);
-    ConvertedElements<T> results(grad_input, size);
-    for (int64_t i = first; i < last; ++i) {
-      const T* g = gradients.read(i * size, size);
-      const T* y = values.read(i * size, size);
-      T* to = results.start(i * size);
-      if (log) {
-        const T total = reduce_run<Sum<T>>(g, size);
-        exp_shifted<T, 0>(to, y, &zero, size);
-        for (int64_t j = 0; j < size; ++j) to[j] = g[j] - total * to[j];
-      } else {
-        const T total = dot_run(g, y, size);
-        for (int64_t j = 0; j < size; ++j) to[j] = (g[j] - total) * y[j];
+    ConvertedElements<T> gradients(grad, at_once * size);
+    ConvertedElements<T> values(output, at_once * size);
+    ConvertedElements<T> results(grad_input, at_once * size);
+    for (int64_t top = first; top < last; top += at_once) {
+      const int64_t elements = std::min(at_once, last - top) * size;
+      const T* const all_g = gradients.read(top * size, elements);
+      const T* const all_y = values.read(top * size, elements);
+      T* const written = results.start(top * size);
+      for (int64_t i = 0; i < elements; i += size) {
+        const T* const g = all_g + i;
+        const T* const y = all_y + i;
+        T* const to = written + i;
+        if (log) {
+          const T total = reduce_softmax_row<Sum<T>>(g, size);
+          exp_shifted<T, 0>(to, y, &zero, size);
+          for (int64_t j = 0; j < size; ++j) to[j] = g[j] - total * to[j];
+        } else {
+          const T total = dot_run(g, y, size);
+          for (int64_t j = 0; j < size; ++j) to[j] = (g[j] - total) * y[j];
+        }
       }
-      results.finish(i * size, size);
+      results.finish(top * size, elements);
     }
   });
 }

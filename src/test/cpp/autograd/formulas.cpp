@@ -516,8 +516,12 @@ TEST(sparse_tensors) {
       row("sparse_sampled_addmm", {four, values({3, 2}), values({2, 4})},
           [=](const Tensors& x) { return at::sparse_sampled_addmm(csr(x[0]), x[1], x[2], 2, 3).values().square(); }),
       // Of which one gradient is sparse, and their sum strided.
-      row("_embedding_sparse", {matrix},
-          [=](const Tensors& x) { return at::_embedding_sparse(x[0], integers({0, 2, 0}, {3})).square() + x[0][1]; }),
+      row("_embedding", {matrix},
+          [=](const Tensors& x) {
+            return at::_embedding(x[0], integers({0, 2, 0}, {3}), -1, true).square() + x[0][1];
+          }),
+      row("_embedding with a dense gradient", {matrix},
+          [=](const Tensors& x) { return at::_embedding(x[0], integers({0, 2, 0}, {3})).square() + x[0][1]; }),
       row("mm", {matrix}, [=](const Tensors& x) { return at::mm(coo(four), x[0]).square(); }),
       row("_sparse_sum", {four}, [=](const Tensors& x) { return at::_sparse_sum(coo(x[0]), {0}).to_dense().square(); }),
       row("_sparse_softmax", {four, values({3, 4})},

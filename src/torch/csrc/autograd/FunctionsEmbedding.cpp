@@ -5,6 +5,8 @@
 #include <aten/ATen.h>
 #include <aten/native/EmbeddingBag.h>
 #include <aten/native/Views.h>
+#include <aten/native/cpu/FusedForward.h>
+#include <torch/csrc/autograd/dispatch.h>
 
 namespace torch::autograd {
 
@@ -36,6 +38,19 @@ Tensor gradients_of_rows(const Tensor& grad, const Tensor& indices, const Tensor
 
 }  // namespace
 
+Tensor embedding_backward(const Tensor& grad, const Tensor& indices, IntArrayRef weight_sizes, int64_t padding_idx,
+                          bool sparse) {
+  if (sparse) return embedding_sparse_backward(grad, indices, weight_sizes, padding_idx);
+  const Tensor rows = indices.reshape({-1});
+  Tensor values = grad.reshape({-1, weight_sizes[1]});
+  const bool is_padded = padding_idx >= 0;
+  const bool is_batch = dispatch::is_wrapper(grad);  // which has no views to write into
+  if (is_padded && is_batch) values = values.masked_fill(rows.eq(padding_idx).unsqueeze(1), 0);
+  const Tensor result = index_select_backward(values, weight_sizes, 0, rows);
+  if (is_padded && !is_batch) result.select(0, padding_idx).zero_();
+  return result;
+}
+
 Tensor embedding_bag_backward(const Tensor& grad, IntArrayRef weight_sizes, const Tensor& indices,
                               const Tensor& offsets, const Tensor& sizes, const Tensor& rows, bool scale_grad_by_freq,
                               int64_t number, bool sparse, const Tensor& per_sample_weights, bool include_last_offset,
@@ -47,7 +62,8 @@ Tensor embedding_bag_backward(const Tensor& grad, IntArrayRef weight_sizes, cons
   }
   const bool is_recorded =
       is_differentiated(grad) || (per_sample_weights.defined() && is_differentiated(per_sample_weights));
-  if (!is_recorded && !sparse && !scale_grad_by_freq && at::native::has_bag_kernels(grad, per_sample_weights)) {
+  const bool is_plain = !is_recorded && !sparse && !scale_grad_by_freq && !at::native::is_dispatched();
+  if (is_plain && at::native::has_bag_kernels(grad, per_sample_weights)) {
     const Tensor places = indices.to(at::kLong).contiguous();
     const auto bags = at::native::bags_of(places, offsets, include_last_offset, padding_idx);
     Tensor result = zeros_beside(grad, weight_sizes);

@@ -249,6 +249,8 @@ Tensor sparse_mm_backward(const Tensor& grad, const Tensor& mat1, const Tensor& 
 // What `grad`, the gradient of a product's factor, has at the places of that factor.
 Tensor sparse_matmul_backward(const Tensor& grad, const Tensor& like);
 Tensor sparse_sum_backward(const Tensor& grad, const Tensor& self, IntArrayRef dims);
+Tensor embedding_backward(const Tensor& grad, const Tensor& indices, IntArrayRef weight_sizes, int64_t padding_idx,
+                          bool sparse);
 Tensor embedding_sparse_backward(const Tensor& grad, const Tensor& indices, IntArrayRef weight_sizes,
                                  int64_t padding_idx);
 Tensor embedding_bag_backward(const Tensor& grad, IntArrayRef weight_sizes, const Tensor& indices,

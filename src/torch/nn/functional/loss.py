@@ -491,20 +491,7 @@ def multi_margin_loss(
         raise ValueError("only p == 1 and p == 2 supported")
     if weight is not None and weight.dim() != 1:
         raise ValueError("weight must be one-dimensional")
-    rows = input.reshape(-1, input.size(-1) if input.dim() else 1)
-    wanted = target.reshape(-1)
-    if input.dim() > 2 or wanted.numel() != rows.size(0):
-        raise RuntimeError(f"inconsistent target size, expected {rows.size(0)} but got {list(target.shape)}")
-    if has_readable_values(wanted) and (int(wanted.min()) < 0 or int(wanted.max()) >= rows.size(1)):
-        raise RuntimeError("target out of range")
-    places = wanted.unsqueeze(1)
-    losses = (margin - rows.gather(1, places) + rows).clamp_min(0)
-    if p == 2:
-        losses = losses * losses
-    if weight is not None:
-        losses = losses * weight[wanted].unsqueeze(1)
-    losses = losses.scatter(1, places, 0.0).sum(1) / rows.size(1)
-    return reduce_losses(losses if target.dim() else losses.squeeze(0), code)
+    return _nn.multi_margin_loss(input, target, p, margin, weight, code)
 
 
 def multilabel_margin_loss(

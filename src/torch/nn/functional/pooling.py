@@ -303,19 +303,6 @@ def max_unpool3d(
     return _unpool(input, indices, kernel_size, stride, padding, output_size, 3)
 
 
-def _starts(samples: Tensor, size: int, wanted: int, kernel: int) -> Tensor:
-    """Where `wanted` windows begin that share a dimension at random: samples (N, C) -> (N, C, wanted)."""
-    last = samples.new_full((*samples.shape, 1), size - kernel)
-    if wanted == 1:
-        return last.to(torch.int64)
-    alpha = (size - kernel) / (wanted - 1)
-    alpha = float(torch.tensor(alpha, dtype=samples.dtype))
-    numbers = torch.arange(wanted - 1, dtype=samples.dtype, device=samples.device)
-    sample = samples.unsqueeze(-1)
-    starts = ((numbers + sample) * alpha).to(torch.int64) - (sample * alpha).to(torch.int64)
-    return torch.cat((starts, last.to(torch.int64)), -1)
-
-
 def _fractional(
     input: Tensor,
     kernel_size: Sizes,
@@ -327,42 +314,17 @@ def _fractional(
     name = f"fractional_max_pool{dimensions}d"
     if output_size is None and output_ratio is None:
         raise ValueError(f"{name} requires specifying either an output_size or an output_ratio")
-    if input.dim() not in (dimensions + 1, dimensions + 2):
-        raise RuntimeError(
-            f"{name}(): Expected {dimensions + 1}D or {dimensions + 2}D tensor, but got: {list(input.shape)}"
-        )
-    spatial = input.shape[-dimensions:]
     if output_size is None:
         ratios = [output_ratio] * dimensions if isinstance(output_ratio, (int, float)) else list(output_ratio)
         if len(ratios) > dimensions:
             raise ValueError(f"{name} requires output_ratio to either be a single Int or tuple of Ints.")
-        wanted = [int(size * ratio) for size, ratio in zip(spatial, ratios, strict=True)]
+        wanted = [int(size * ratio) for size, ratio in zip(input.shape[-dimensions:], ratios, strict=True)]
     else:
         wanted = _spread(output_size, dimensions)
-    kernels = _spread(kernel_size, dimensions)
-    batched = input.dim() == dimensions + 2
-    images = input if batched else input.unsqueeze(0)
-    batch, channels = images.shape[:2]
     if samples is None:
-        samples = torch.rand(batch, channels, dimensions, dtype=input.dtype, device=input.device)
-    for size, new, kernel in zip(spatial, wanted, kernels, strict=True):
-        if new + kernel - 1 > size:
-            raise RuntimeError(f"{name}(): pool size {kernel} too large relative to input size {size}")
-    flat: Any = torch.zeros([1] * (2 + 2 * dimensions), dtype=torch.int64, device=input.device)
-    for number, (size, new, kernel) in enumerate(zip(spatial, wanted, kernels, strict=True)):
-        # Of an image, the first sample is that of the columns.
-        sample = samples[..., dimensions - 1 - number if dimensions == 2 else number]
-        inside = torch.arange(kernel, device=input.device)
-        places = _starts(sample, size, new, kernel).unsqueeze(-1) + inside
-        shape = [batch, channels, *[1] * (2 * dimensions)]
-        shape[2 + number], shape[2 + dimensions + number] = new, kernel
-        flat = flat * size + places.reshape(shape)
-    flat = flat.reshape(batch, channels, math.prod(wanted), math.prod(kernels))
-    values = images.reshape(batch, channels, math.prod(spatial))
-    windows = values.detach().gather(2, flat.flatten(2)).reshape(flat.shape)
-    best = flat.gather(3, windows.max(3, keepdim=True)[1]).squeeze(3)
-    shape = [batch, channels, *wanted] if batched else [channels, *wanted]
-    return values.gather(2, best).reshape(shape), best.reshape(shape)
+        batch = 1 if input.dim() == dimensions + 1 else input.size(0)
+        samples = torch.rand(batch, input.size(-dimensions - 1), dimensions, dtype=input.dtype, device=input.device)
+    return getattr(_nn, name)(input, kernel_size, wanted, samples)  # type: ignore[no-any-return]
 
 
 def fractional_max_pool2d(

@@ -43,7 +43,7 @@ def _look_up(weight: Tensor, input: Tensor, padding_idx: int, by_frequency: bool
     if sparse and by_frequency and weight.requires_grad and torch.is_grad_enabled():
         raise RuntimeError("embedding: scale_grad_by_freq not supported with sparse gradients")
     found = _torch.embedding(weight, input, padding_idx, False, sparse)
-    if not by_frequency:
+    if not (by_frequency and found.requires_grad):
         return found
     counts = torch.bincount(input.reshape(-1), minlength=weight.size(0))
     return _ScaleGradient.apply(found, (1.0 / counts[input]).to(weight.dtype).unsqueeze(-1))  # type: ignore[no-any-return]

@@ -30,8 +30,9 @@ def get_total_norm(
     values = _as_list(tensors)
     if not values:
         return torch.tensor(0.0)
-    norms = torch.stack([torch.norm(value, norm_type).to(values[0].device) for value in values])
-    total = torch.norm(norms, norm_type)
+    device = values[0].device
+    norms = [(torch.norm if value.is_sparse else torch.linalg.vector_norm)(value, norm_type) for value in values]
+    total = torch.norm(torch.stack([norm if norm.device == device else norm.to(device) for norm in norms]), norm_type)
     if error_if_nonfinite and not math.isfinite(total.item()):
         raise RuntimeError(
             f"The total norm of order {norm_type} for gradients from `parameters` is non-finite, so it cannot be "
@@ -70,8 +71,9 @@ def clip_grads_with_norm_(
     # The quotient is clamped rather than compared, which would wait for the device.
     factor = (float(max_norm) / (total_norm + 1e-6)).clamp(max=1.0)
     for parameter in _as_list(parameters):
-        if parameter.grad is not None:
-            parameter.grad.mul_(factor.to(parameter.grad.device))
+        gradient = parameter.grad
+        if gradient is not None:
+            gradient.mul_(factor if gradient.device == factor.device else factor.to(gradient.device))
 
 
 def clip_grad_norm(

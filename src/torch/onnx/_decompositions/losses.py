@@ -127,6 +127,21 @@ def cross_entropy_loss(
 
 
 @decomposition
+def multi_margin_loss(
+    x: Tensor, target: Tensor, p: int = 1, margin: float = 1.0, weight: Tensor | None = None, reduction: Any = 1
+) -> Tensor:
+    """max(0, margin - x[target] + x[i]) ** p of the other classes i, over how many classes there are."""
+    rows = x.reshape(-1, x.shape[-1] if x.dim() else 1)
+    wanted = target.reshape(-1)
+    places = wanted.unsqueeze(1)
+    losses = (margin - rows.gather(1, places) + rows).clamp(min=0)
+    losses = losses * losses if p == 2 else losses
+    losses = losses if weight is None else losses * weight[wanted].unsqueeze(1)
+    losses = losses.scatter(1, places, 0.0).sum(1) / rows.shape[1]
+    return _reduced(losses if target.dim() else losses.squeeze(0), reduction)
+
+
+@decomposition
 def multilabel_margin_loss(x: Tensor, target: Tensor, reduction: Any = 1) -> Tensor:
     """max(0, 1 - (x[j] - x[i])) of classes j that `target` names, up to the first -1, and i that it does not."""
     rows = x.reshape(1, -1) if x.dim() < 2 else x
