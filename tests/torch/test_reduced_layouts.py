@@ -94,7 +94,7 @@ def test_empty_and_single() -> None:
 
 
 @pytest.mark.parametrize("dtype", TYPES, ids=str)
-@pytest.mark.parametrize("shape", [(3, 50, 7), (2, 300, 3), (4, 9, 8), (129, 1, 2)], ids=str)
+@pytest.mark.parametrize("shape", [(3, 50, 7), (2, 300, 3), (4, 9, 8), (129, 1, 2), (700, 2, 3), (5, 1, 2100)], ids=str)
 def test_running_results_of_few_columns(shape: tuple[int, ...], dtype: torch.dtype) -> None:
     torch.manual_seed(0)
     x = torch.randint(3, shape).to(dtype)

@@ -51,41 +51,28 @@ void for_each_strip_of_columns(const Tensor& out, const Tensor& self, const Exte
                                const MakeState& make_state) {
   const int64_t blocks = (extents.inner + kColumns - 1) / kColumns;
   const int64_t work = extents.size * std::min(extents.inner, kColumns);
-  if (2 * work <= kAtOnce) {  // planes of a few elements, which are read together
-    const int64_t together = kAtOnce / work;
-    parallel_for(0, extents.outer, std::max<int64_t>(1, kGrainSize / 8 / work), [&](int64_t first, int64_t last) {
-      const int64_t most = std::min(together, last - first) * work;
-      ConvertedElements<T> values(self, most);
-      ConvertedElements<T> results(out, most);
-      auto state = make_state();
-      for (int64_t plane = first; plane < last; plane += together) {
-        const int64_t count = std::min(together, last - plane);
-        const T* const from = values.read(plane * work, count * work);
-        T* const to = results.start(plane * work);
-        for (int64_t i = 0; i < count; ++i)
-          state.walk(to + i * work, from + i * work, (plane + i) * work, 0, extents.size, extents.inner);
-        results.finish(plane * work, count * work);
-      }
-    });
-    return;
-  }
+  // Rows that lie in one piece are read together, planes of a few elements as well.
+  const int64_t planes = blocks == 1 && 2 * work <= kAtOnce ? std::min(kAtOnce / work, extents.outer) : 1;
+  const int64_t together = blocks == 1 ? std::max<int64_t>(1, kAtOnce / extents.inner) : 1;
+  const int64_t most = planes > 1 ? planes * work : together * std::min(extents.inner, kColumns);
   parallel_for(0, extents.outer * blocks, std::max<int64_t>(1, kGrainSize / 8 / work),
                [&](int64_t first, int64_t last) {
-                 // Rows that lie in one piece are read together.
-                 const int64_t together = blocks == 1 ? std::max<int64_t>(1, kAtOnce / extents.inner) : 1;
-                 const int64_t most = together * std::min(extents.inner, kColumns);
                  ConvertedElements<T> values(self, most);
                  ConvertedElements<T> results(out, most);
                  auto state = make_state();
-                 for (int64_t unit = first; unit < last; ++unit) {
+                 for (int64_t unit = first; unit < last; unit += planes) {
                    const int64_t start = unit % blocks * kColumns;
                    const int64_t width = std::min(kColumns, extents.inner - start);
-                   for (int64_t row = 0; row < extents.size; row += together) {
-                     const int64_t rows = std::min(together, extents.size - row);
+                   const int64_t all = std::min(planes, last - unit) * extents.size;
+                   const int64_t at_once = planes > 1 ? all : together;
+                   for (int64_t row = 0; row < all; row += at_once) {
+                     const int64_t rows = std::min(at_once, all - row);
                      const int64_t place = (unit / blocks * extents.size + row) * extents.inner + start;
                      const T* const from = values.read(place, rows * width);
                      T* const to = results.start(place);
-                     state.walk(to, from, place, row, rows, width);
+                     const int64_t part = planes > 1 ? extents.size : rows;
+                     for (int64_t done = 0; done < rows * width; done += part * width)
+                       state.walk(to + done, from + done, place + done, row, part, width);
                      results.finish(place, rows * width);
                    }
                  }
@@ -94,7 +81,7 @@ void for_each_strip_of_columns(const Tensor& out, const Tensor& self, const Exte
 
 // Totals of `Rows` rows, which do not wait for each other: `apart` from each other, as their elements are by `step`.
 template <int Rows, typename Total, typename T, typename Combine>
-void accumulate_rows(T* to, const T* from, int64_t size, int64_t apart, int64_t step, Total* totals,
+C10_NOINLINE void accumulate_rows(T* to, const T* from, int64_t size, int64_t apart, int64_t step, Total* totals,
                      const Combine& combine) {
   Total own[Rows];
   std::copy_n(totals, Rows, own);
@@ -116,13 +103,13 @@ struct ColumnTotals {
   Combine combine;
   Total totals[kColumns];
 
-  void walk(T* __restrict to, const T* __restrict from, int64_t /*place*/, int64_t row, int64_t rows, int64_t width) {
+  C10_NOINLINE void walk(T* __restrict to, const T* __restrict from, int64_t /*place*/, int64_t row, int64_t rows,
+                         int64_t width) {
     if (row == 0) std::fill_n(totals, width, first);
     int64_t done = 0;
     if (width < kFewColumns) {  // each is walked through by itself
-      for (; done + 2 <= width; done += 2)
-        accumulate_rows<2>(to + done, from + done, rows, 1, width, totals + done, combine);
-      if (done < width) accumulate_rows<1>(to + done, from + done, rows, 1, width, totals + done, combine);
+      for (; done < width; ++done)
+        accumulate_rows<1>(to + done, from + done, rows, 1, width, totals + done, combine);
       return;
     }
     for (int64_t i = 0; i < rows; ++i, to += width, from += width) {
@@ -235,7 +222,8 @@ struct ColumnExtremes {
   T best[kColumns];
   int64_t place_of[kColumns];
 
-  void walk(T* __restrict to, const T* __restrict from, int64_t place, int64_t row, int64_t rows, int64_t width) {
+  C10_NOINLINE void walk(T* __restrict to, const T* __restrict from, int64_t place, int64_t row, int64_t rows,
+                         int64_t width) {
     if (row == 0) {
       std::copy_n(from, width, best);
       std::fill_n(place_of, width, int64_t{0});
