@@ -84,17 +84,17 @@ template <int Rows, typename Total, typename T, typename Combine>
 C10_NOINLINE void accumulate_rows(T* to, const T* from, int64_t size, int64_t apart, int64_t step, Total* totals,
                      const Combine& combine) {
   Total own[Rows];
-  std::copy_n(totals, Rows, own);
+  for (int row = 0; row < Rows; ++row) own[row] = totals[row];
 #pragma GCC unroll 2
-  for (int64_t j = 0; j < size; ++j, to += step, from += step) {
+  for (int64_t j = 0; j < size; ++j) {
     T values[Rows];  // all read before one is written
-    for (int row = 0; row < Rows; ++row) values[row] = from[row * apart];
+    for (int row = 0; row < Rows; ++row) values[row] = from[row * apart + j * step];
     for (int row = 0; row < Rows; ++row) {
       own[row] = combine(own[row], static_cast<Total>(values[row]));
-      to[row * apart] = static_cast<T>(own[row]);
+      to[row * apart + j * step] = static_cast<T>(own[row]);
     }
   }
-  std::copy_n(own, Rows, totals);
+  for (int row = 0; row < Rows; ++row) totals[row] = own[row];
 }
 
 template <typename T, typename Total, typename Combine>
@@ -107,7 +107,7 @@ struct ColumnTotals {
                          int64_t width) {
     if (row == 0) std::fill_n(totals, width, first);
     int64_t done = 0;
-    if (width < kFewColumns) {  // each is walked through by itself
+    if (std::is_integral_v<T> && width < kFewColumns) {  // each by itself; sums of floats would wait for each other
       for (; done < width; ++done)
         accumulate_rows<1>(to + done, from + done, rows, 1, width, totals + done, combine);
       return;
