@@ -131,6 +131,11 @@ FORWARD = """
     F.grid_sample(a[:,:1],grid,align_corners=False) x.bfloat16().t()@y.bfloat16()
     zero.pow(y) F.elu(zero) odd.pow(2.7) odd.log1p() odd.sin() vast.log1p() vast.fmod(.7) vast.remainder(.7) vast//.7
     thin.sum(1) thin.mean(1) thin.nansum(1) thin.amax(1) thin.norm(dim=1) x.unsqueeze(1).mean(1) x.unsqueeze(2).sort(2)
+    z[...,1:].sum(-1) z[...,::2].sum(-1) z[...,::2].sum(1) thin[...,1:].sum(1) thin.sum((0,2)) thin.mT.sum(1)
+    thin[:,::2].sum(1) b8[:,1:20].sum(1) b8.view(-1,8,4).sum((0,2)) b8[:,1:5].sum(0) x.unfold(0,3,1).sum(-1)
+    thin.unfold(1,3,1).amax(-1) z[...,1:18].abs() z[...,1:34]*2 z[...,::2]+1 k[:,::2].clone() thin.softmax(1)
+    thin.log_softmax(1) thin.cumsum(1) thin.view(-1,2,3).cumprod(1) k.view(-1,256).cumsum(1) k.view(-1,32).sort(1)
+    m.view(-1,32).sort(1) t.equal(x,y)
     csr@v csr@x[:,:5] csr+csr csr+csr2 csr@csr2 coo*coo2 coo+coo2 t.sparse.mm(coo,coo2)
     t.sparse.sampled_addmm(csr,x[:,:64],x[:,:64].t()) coo.index_select(0,j) coo.index_select(1,j) csr.to_sparse()
     vast.sin() vast.tan() vast.sinc() t.special.bessel_j0(vast) t.special.bessel_y1(vast.abs())

@@ -83,7 +83,7 @@ namespace {
 
 constexpr int64_t kShortRow = 64;   // elements up to which
 constexpr int64_t kTiledRow = 512;  // rows are made so long, where they can be
-constexpr int64_t kNumberRow = 128;  // Bytes from which rows of two inputs are not laid out.
+constexpr int64_t kNumberRow = 128;  // Bytes from which rows of one or two inputs are not laid out.
 constexpr int64_t kFoldedBytes = 1024;  // The same for longer rows of small elements, where all of an input repeats:
 constexpr int64_t kFoldedRow = 4096;    // a call costs what it takes to write some hundred bytes.
 constexpr int64_t kSlab = 4096;     // elements from which on laying out an input again is cheap
@@ -428,9 +428,11 @@ void TensorIterator::walk(Loop loop, void* context, int64_t begin, int64_t end) 
   int64_t next[kMaxOperands] = {};
   for (int i = 0; i < count; ++i) next[i] = operands_[i].strides[1];
   bool is_short = shape_[0] <= kShortRow && numel_ > kTiledRow && !is_reduction_;
-  // Loops over two inputs take what stays the same in a row as a number, and rows of some vectors where they lie.
-  if (count == 3 && loop != static_cast<Loop>(&RowConverter::run)) {
-    const auto size = static_cast<int64_t>(c10::element_size(memory_dtype(2)));
+  // Loops over one or two inputs take rows of some vectors where they lie, and what stays the same in one as a number.
+  if (count <= 3 && loop != static_cast<Loop>(&RowConverter::run)) {
+    int64_t size = sizeof(c10::complex<double>);
+    for (int i = outputs_; i < count; ++i)
+      size = std::min(size, static_cast<int64_t>(c10::element_size(memory_dtype(i))));
     is_short = is_short && (size < 4 || shape_[0] * size < kNumberRow);
   }
   ShortRows short_rows{count, shape_[0], steps, next, {}};

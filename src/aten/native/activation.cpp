@@ -13,6 +13,7 @@
 #include <aten/native/cpu/FusedForward.h>
 #include <aten/native/cpu/FusedKernels.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -452,6 +453,23 @@ Tensor isfinite(const Tensor& self) {
   return at::lt(at::abs(self), Scalar(kInfinity));  // false for NaN too
 }
 
+namespace {
+
+// Most tensors that differ do so in their first elements already, which are looked at one by one.
+bool differs_at_once(const Tensor& self, const Tensor& other) {
+  constexpr int64_t kFirst = 16;
+  const bool are_plain = self.is_cpu() && other.is_cpu() && self.dtype() == other.dtype() && self.is_contiguous() &&
+                         other.is_contiguous() && !is_dispatched();
+  return are_plain && dispatch_stored_types(self.dtype(), "equal", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
+    const auto* const a = self.data_ptr<scalar_t>();
+    const int64_t count = std::min(self.numel(), kFirst);
+    return !std::equal(a, a + count, other.data_ptr<scalar_t>());
+  });
+}
+
+}  // namespace
+
 bool equal(const Tensor& self, const Tensor& other) {
   TORCH_CHECK(self.device() == other.device(),
               "Expected all tensors to be on the same device, but found at least two devices, ",
@@ -459,6 +477,7 @@ bool equal(const Tensor& self, const Tensor& other) {
   if (self.sizes() != other.sizes()) return false;
   if (self.numel() == 0) return true;
   TORCH_CHECK_NOT_IMPLEMENTED(!self.is_meta(), "equal: the answer depends on values, and a tensor on Meta has none");
+  if (differs_at_once(self, other)) return false;
   return at::all(at::eq(self, other)).item<bool>();
 }
 

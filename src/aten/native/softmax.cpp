@@ -12,11 +12,27 @@
 
 namespace at::native {
 
+namespace {
+
+// Few columns side by side fill no vectors: they are brought into rows.
+bool has_few_columns(const Tensor& self, int64_t dim) {
+  constexpr int64_t kFewColumns = 8;
+  constexpr int64_t kMany = 1024;  // elements
+  int64_t inner = 1;
+  for (int64_t i = dim + 1; i < self.dim(); ++i) inner *= self.sizes()[i];
+  return self.is_cpu() && inner > 1 && inner < kFewColumns && self.sizes()[dim] >= inner && self.numel() >= kMany;
+}
+Tensor to_rows(const Tensor& self, int64_t dim) { return at::detail::to_contiguous(native::movedim(self, dim, -1)); }
+Tensor from_rows(const Tensor& rows, int64_t dim) { return at::detail::to_contiguous(native::movedim(rows, -1, dim)); }
+
+}  // namespace
+
 Tensor _softmax(const Tensor& self, int64_t dim, bool log) {
   dim = wrap_dim(dim, self.dim());
   TORCH_CHECK_NOT_IMPLEMENTED(self.is_floating_point(), '"', log ? "log_softmax" : "softmax",
                               dim + 1 >= self.dim() ? "_lastdim" : "", "_kernel_impl\" not implemented for '",
                               self.dtype(), "'");
+  if (has_few_columns(self, dim)) return from_rows(native::_softmax(to_rows(self, dim), -1, log), dim);
   const Tensor out = at::detail::empty(self.sizes(), self.dtype(), self.device());
   if (out.numel() == 0) return out;
   run_kernel(softmax_kernels, self.device(), around_dimension(out, dim),
@@ -28,6 +44,10 @@ Tensor _softmax_backward(const Tensor& grad_output, const Tensor& output, int64_
   dim = wrap_dim(dim, output.dim());
   TORCH_CHECK(grad_output.sizes() == output.sizes(), "_softmax_backward: grad_output has shape ",
               grad_output.sizes(), ", but output has ", output.sizes());
+  if (has_few_columns(output, dim)) {
+    const Tensor rows = native::_softmax_backward(to_rows(grad_output, dim), to_rows(output, dim), -1, log);
+    return from_rows(rows, dim);
+  }
   const Tensor grad_input = at::detail::empty(output.sizes(), output.dtype(), output.device());
   if (grad_input.numel() == 0) return grad_input;
   const Tensor grads = around_dimension(at::detail::to_contiguous(grad_output), dim);

@@ -155,20 +155,21 @@ struct PlainRow {
   }
 };
 
+// Loops hold what they do to a row: made for each call, it would lie on the stack, which costs as much as a short row.
 template <typename Out, typename In, typename Op>
 struct UnaryLoop {
-  Op op;
+  PlainRow<Op> row;
   TORCH_SIMD void operator()(char** data, const int64_t* strides, int64_t count) const {
-    run_rows<Out, In>(data, strides, count, PlainRow<Op>{op});
+    run_rows<Out, In>(data, strides, count, row);
   }
 };
 
 template <typename Out, typename In, typename Op>
 struct BinaryLoop {
-  Op op;
+  PlainRow<Op> row;
   TORCH_SIMD void operator()(char** data, const int64_t* strides, int64_t count) const {
     if (strides[0] == sizeof(Out)) {
-      const Op own = op;
+      const Op own = row.op;
       auto* out = reinterpret_cast<Out*>(data[0]);
       const auto* a = reinterpret_cast<const In*>(data[1]);
       const auto* b = reinterpret_cast<const In*>(data[2]);
@@ -185,16 +186,16 @@ struct BinaryLoop {
         return;
       }
     }
-    run_rows<Out, In, In>(data, strides, count, PlainRow<Op>{op});
+    run_rows<Out, In, In>(data, strides, count, row);
   }
 };
 
 // A may differ from B and C (the condition of `where`).
 template <typename Out, typename A, typename B, typename Op>
 struct TernaryLoop {
-  Op op;
+  PlainRow<Op> row;
   TORCH_SIMD void operator()(char** data, const int64_t* strides, int64_t count) const {
-    run_rows<Out, A, B, B>(data, strides, count, PlainRow<Op>{op});
+    run_rows<Out, A, B, B>(data, strides, count, row);
   }
 };
 
@@ -352,21 +353,21 @@ void run_unary(const TensorIterator& iter, Op op, int64_t grain_size = kGrainSiz
   if constexpr (kAreFloats<Out, In>) {
     if (run_halves<1>(iter, OfVectors<Op>{op}, grain_size)) return;
   }
-  iter.for_each(UnaryLoop<Out, In, Op>{op}, grain_size);
+  iter.for_each(UnaryLoop<Out, In, Op>{{op}}, grain_size);
 }
 template <typename Out, typename In, typename Op>
 void run_binary(const TensorIterator& iter, Op op, int64_t grain_size = kGrainSize) {
   if constexpr (kAreFloats<Out, In>) {
     if (run_halves<2>(iter, OfVectors<Op>{op}, grain_size)) return;
   }
-  iter.for_each(BinaryLoop<Out, In, Op>{op}, grain_size);
+  iter.for_each(BinaryLoop<Out, In, Op>{{op}}, grain_size);
 }
 template <typename Out, typename A, typename B, typename Op>
 void run_ternary(const TensorIterator& iter, Op op, int64_t grain_size = kGrainSize) {
   if constexpr (kAreFloats<Out, A, B>) {
     if (run_halves<3>(iter, OfVectors<Op>{op}, grain_size)) return;
   }
-  iter.for_each(TernaryLoop<Out, A, B, Op>{op}, grain_size);
+  iter.for_each(TernaryLoop<Out, A, B, Op>{{op}}, grain_size);
 }
 
 }  // namespace HWY_NAMESPACE

@@ -49,23 +49,23 @@ struct VectorRow {
 };
 template <typename T, typename Function>
 struct UnaryVectorLoop {
-  Function function;
+  VectorRow<T, Function> row;
   HWY_ATTR void operator()(char** data, const int64_t* strides, int64_t count) const {
-    run_rows<T, T>(data, strides, count, VectorRow<T, Function>{function});
+    run_rows<T, T>(data, strides, count, row);
   }
 };
 template <typename T, typename Function>
 struct BinaryVectorLoop {
-  Function function;
+  VectorRow<T, Function> row;
   HWY_ATTR void operator()(char** data, const int64_t* strides, int64_t count) const {
-    run_rows<T, T, T>(data, strides, count, VectorRow<T, Function>{function});
+    run_rows<T, T, T>(data, strides, count, row);
   }
 };
 template <typename T, typename Function>
 struct TernaryVectorLoop {
-  Function function;
+  VectorRow<T, Function> row;
   HWY_ATTR void operator()(char** data, const int64_t* strides, int64_t count) const {
-    run_rows<T, T, T, T>(data, strides, count, VectorRow<T, Function>{function});
+    run_rows<T, T, T, T>(data, strides, count, row);
   }
 };
 

@@ -5,34 +5,13 @@
 #include <aten/native/ElementMap.h>
 #include <aten/native/cpu/Conversion.h>
 
-#include <algorithm>
 #include <optional>
 
 namespace at::native::cpu {
 
 // Strides are in bytes; dimensions come fastest first, without those of size 1.
 struct ReducePlan {
-  explicit ReducePlan(const TensorIterator& iter) : out(iter.data(0)), in(iter.data(1)), item(iter.element_size(1)) {
-    if (!iter.is_cpu_scalar(1) && iter.input().dtype() != iter.input_dtype()) {
-      item = static_cast<int64_t>(iter.input().element_size());
-      conversion.emplace(iter.input_dtype(), iter.input().dtype());
-      if (iter.input_dtype() == kFloat) widened = iter.input().dtype();
-    }
-    for (int dim = 0; dim < iter.ndim(); ++dim) {
-      const int64_t size = iter.shape()[dim];
-      if (size == 1) continue;
-      if (iter.strides(0)[dim] == 0) {
-        reduced_sizes.push_back(size);
-        reduced_strides.push_back(iter.strides(1)[dim]);
-        count *= size;
-      } else {
-        kept_sizes.push_back(size);
-        kept_out_strides.push_back(iter.strides(0)[dim]);
-        kept_strides.push_back(iter.strides(1)[dim]);
-        outputs *= size;
-      }
-    }
-  }
+  explicit ReducePlan(const TensorIterator& iter);
 
   // Byte offset of reduced position `index`, counting from dimension `first` on.
   int64_t reduced_offset(int64_t index, size_t first = 0) const {
@@ -63,16 +42,15 @@ struct ReducePlan {
   }
 
   // Behind the last element of the input.
-  const char* data_end() const {
-    const char* last = in;
-    for (size_t dim = 0; dim < kept_sizes.size(); ++dim) {
-      last += std::max<int64_t>(0, (kept_sizes[dim] - 1) * kept_strides[dim]);
-    }
-    for (size_t dim = 0; dim < reduced_sizes.size(); ++dim) {
-      last += std::max<int64_t>(0, (reduced_sizes[dim] - 1) * reduced_strides[dim]);
-    }
-    return last + item;
-  }
+  const char* data_end() const;
+
+  // The reduced dimension of rows that hold a part of every result each, with little else between; -1 if there is none,
+  // or another way is shorter. What lies so is, say, sum((0, 2)) of a tensor whose last dimension is short.
+  int row_dimension() const;
+  // The sums over rows, side by side as the elements of a row, of all rows but the last: it may end where memory does.
+  ReducePlan over_rows(int dim, char* sums, int64_t size) const;
+  // What is left to do with these sums.
+  ReducePlan of_sums(int dim, const char* sums, int64_t size) const;
 
   char* out;
   const char* in;
@@ -85,8 +63,9 @@ struct ReducePlan {
   DimVector reduced_sizes;
   DimVector reduced_strides;
   int64_t outputs = 1;
-  int64_t count = 1;  // elements per output
-  bool mean = false;  // whether the result is divided by `count` at last
+  int64_t count = 1;    // elements per output
+  int64_t divisor = 1;  // that of a mean: as many as there are
+  bool mean = false;    // whether the result is divided by `divisor` at last
   ElementMap map = ElementMap::none;  // of what is read
 };
 

@@ -23,12 +23,6 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Bits of one size, whatever they mean.
-template <typename T>
-struct Move {
-  TORCH_SIMD T operator()(T value) const { return value; }
-};
-
 #if HWY_TARGET != HWY_SCALAR
 template <typename D, typename V>
 HWY_INLINE V reverse_lanes(D d, V values) {
@@ -69,6 +63,7 @@ HWY_ATTR void copy_reversed(T* out, const T* in, int64_t count) {
   for (int64_t i = 0; i < count; ++i) out[i] = in[count - 1 - i];
 }
 
+// Bits of one size, whatever they mean.
 template <typename T>
 struct MoveLoop {
   TORCH_SIMD void operator()(char** data, const int64_t* strides, int64_t count) const {
@@ -78,11 +73,10 @@ struct MoveLoop {
       std::fill_n(reinterpret_cast<T*>(data[0]), count, *reinterpret_cast<const T*>(data[1]));
     } else if (strides[0] == sizeof(T) && strides[1] == -static_cast<int64_t>(sizeof(T))) {
       copy_reversed(reinterpret_cast<T*>(data[0]), reinterpret_cast<const T*>(data[1]) - (count - 1), count);
-    } else if (strides[0] == sizeof(T) && strides[1] != 2 * sizeof(T)) {
-      auto* out = reinterpret_cast<T*>(data[0]);
-      for (int64_t i = 0; i < count; ++i) out[i] = *reinterpret_cast<const T*>(data[1] + i * strides[1]);
+    } else if (strides[0] == sizeof(T)) {
+      collect_elements<sizeof(T)>(data[1], strides[1], count, data[0]);
     } else {
-      UnaryLoop<T, T, Move<T>>{{}}(data, strides, count);
+      move_elements<sizeof(T)>(data[1], strides[1], data[0], strides[0], count);
     }
   }
 };
@@ -410,7 +404,10 @@ void copy_bits(TensorIterator& iter) {
   for (int dim = 1; dim < iter.ndim(); ++dim) are_many |= dim != nearest && iter.shape()[dim] >= kManyMatrices;
   if (nearest != 0 && !(are_small && are_many)) return copy_matrices<T>(iter, nearest);
   constexpr int64_t kShortRow = 64;  // as for the iterator, which would lay them out first
-  if (iter.ndim() >= 2 && iter.shape()[0] <= kShortRow) return copy_short_rows<T>(iter);
+  if (iter.ndim() >= 2) {
+    const bool is_dense = out_strides[0] == size && in_strides[0] == size;
+    if (iter.shape()[0] <= (is_dense ? kFewBytes / size : kShortRow)) return copy_short_rows<T>(iter);
+  }
   iter.for_each(MoveLoop<T>());
 }
 

@@ -19,6 +19,7 @@ namespace {
 
 constexpr int64_t kAtOnce = 4096;   // elements of rows that are read together, about
 constexpr int64_t kColumns = 2048;  // columns that are walked through side by side
+constexpr int64_t kFewColumns = 8;    // fewer fill no vectors
 constexpr int64_t kRowsTogether = 4;  // rows, no step of which waits for another row's
 
 // float16 and bfloat16 are computed in float32.
@@ -43,50 +44,57 @@ void for_each_tile_of_rows(const Tensor& out, const Tensor& self, const Extents&
   });
 }
 
-// What make_state() gives is asked to step(to, from, place, row, width) through the rows of some columns, from row 0;
-// `place` is the first element's.
+// What make_state() gives is asked to walk(to, from, place, row, rows, width) through rows of some columns, the first
+// of which are from row 0 on; `place` is the first element's.
 template <typename T, typename MakeState>
 void for_each_strip_of_columns(const Tensor& out, const Tensor& self, const Extents& extents,
                                const MakeState& make_state) {
   const int64_t blocks = (extents.inner + kColumns - 1) / kColumns;
   const int64_t work = extents.size * std::min(extents.inner, kColumns);
+  // Rows that lie in one piece are read together, planes of a few elements as well.
+  const int64_t planes = blocks == 1 && 2 * work <= kAtOnce ? std::min(kAtOnce / work, extents.outer) : 1;
+  const int64_t together = blocks == 1 ? std::max<int64_t>(1, kAtOnce / extents.inner) : 1;
+  const int64_t most = planes > 1 ? planes * work : together * std::min(extents.inner, kColumns);
   parallel_for(0, extents.outer * blocks, std::max<int64_t>(1, kGrainSize / 8 / work),
                [&](int64_t first, int64_t last) {
-                 // Rows that lie in one piece are read together.
-                 const int64_t together = blocks == 1 ? std::max<int64_t>(1, kAtOnce / extents.inner) : 1;
-                 const int64_t most = together * std::min(extents.inner, kColumns);
                  ConvertedElements<T> values(self, most);
                  ConvertedElements<T> results(out, most);
                  auto state = make_state();
-                 for (int64_t unit = first; unit < last; ++unit) {
+                 for (int64_t unit = first; unit < last; unit += planes) {
                    const int64_t start = unit % blocks * kColumns;
                    const int64_t width = std::min(kColumns, extents.inner - start);
-                   for (int64_t row = 0; row < extents.size; row += together) {
-                     const int64_t rows = std::min(together, extents.size - row);
+                   const int64_t all = std::min(planes, last - unit) * extents.size;
+                   const int64_t at_once = planes > 1 ? all : together;
+                   for (int64_t row = 0; row < all; row += at_once) {
+                     const int64_t rows = std::min(at_once, all - row);
                      const int64_t place = (unit / blocks * extents.size + row) * extents.inner + start;
                      const T* const from = values.read(place, rows * width);
                      T* const to = results.start(place);
-                     for (int64_t i = 0; i < rows; ++i)
-                       state.step(to + i * width, from + i * width, place + i * width, row + i, width);
+                     const int64_t part = planes > 1 ? extents.size : rows;
+                     for (int64_t done = 0; done < rows * width; done += part * width)
+                       state.walk(to + done, from + done, place + done, row, part, width);
                      results.finish(place, rows * width);
                    }
                  }
                });
 }
 
-// Totals of `Rows` rows, which do not wait for each other.
+// Totals of `Rows` rows, which do not wait for each other: `apart` from each other, as their elements are by `step`.
 template <int Rows, typename Total, typename T, typename Combine>
-void accumulate_rows(T* to, const T* from, int64_t size, Total first, const Combine& combine) {
-  Total totals[Rows];
-  std::fill_n(totals, Rows, first);
+C10_NOINLINE void accumulate_rows(T* to, const T* from, int64_t size, int64_t apart, int64_t step, Total* totals,
+                     const Combine& combine) {
+  Total own[Rows];
+  for (int row = 0; row < Rows; ++row) own[row] = totals[row];
+#pragma GCC unroll 2
   for (int64_t j = 0; j < size; ++j) {
     T values[Rows];  // all read before one is written
-    for (int row = 0; row < Rows; ++row) values[row] = from[row * size + j];
+    for (int row = 0; row < Rows; ++row) values[row] = from[row * apart + j * step];
     for (int row = 0; row < Rows; ++row) {
-      totals[row] = combine(totals[row], static_cast<Total>(values[row]));
-      to[row * size + j] = static_cast<T>(totals[row]);
+      own[row] = combine(own[row], static_cast<Total>(values[row]));
+      to[row * apart + j * step] = static_cast<T>(own[row]);
     }
   }
+  for (int row = 0; row < Rows; ++row) totals[row] = own[row];
 }
 
 template <typename T, typename Total, typename Combine>
@@ -95,11 +103,20 @@ struct ColumnTotals {
   Combine combine;
   Total totals[kColumns];
 
-  void step(T* __restrict to, const T* __restrict from, int64_t /*place*/, int64_t row, int64_t width) {
+  C10_NOINLINE void walk(T* __restrict to, const T* __restrict from, int64_t /*place*/, int64_t row, int64_t rows,
+                         int64_t width) {
     if (row == 0) std::fill_n(totals, width, first);
-    for (int64_t j = 0; j < width; ++j) {
-      totals[j] = combine(totals[j], static_cast<Total>(from[j]));
-      to[j] = static_cast<T>(totals[j]);
+    int64_t done = 0;
+    if (std::is_integral_v<T> && width < kFewColumns) {  // each by itself; sums of floats would wait for each other
+      for (; done < width; ++done)
+        accumulate_rows<1>(to + done, from + done, rows, 1, width, totals + done, combine);
+      return;
+    }
+    for (int64_t i = 0; i < rows; ++i, to += width, from += width) {
+      for (int64_t j = 0; j < width; ++j) {
+        totals[j] = combine(totals[j], static_cast<Total>(from[j]));
+        to[j] = static_cast<T>(totals[j]);
+      }
     }
   }
 };
@@ -118,9 +135,15 @@ void accumulate(const Tensor& out, const Tensor& self, int64_t dim, TotalOf<T> i
       int64_t i = 0;
       // Sums of whole numbers wait for one cycle each, less than rows cost that lie in the same places of a cache.
       constexpr bool kWaits = !std::is_integral_v<T>;
-      for (; kWaits && i + kRowsTogether <= count; i += kRowsTogether)
-        accumulate_rows<kRowsTogether>(to + i * size, from + i * size, size, initial, combine);
-      for (; i < count; ++i) accumulate_rows<1>(to + i * size, from + i * size, size, initial, combine);
+      for (; kWaits && i + kRowsTogether <= count; i += kRowsTogether) {
+        TotalOf<T> totals[kRowsTogether];
+        std::fill_n(totals, kRowsTogether, initial);
+        accumulate_rows<kRowsTogether>(to + i * size, from + i * size, size, size, 1, totals, combine);
+      }
+      for (; i < count; ++i) {
+        TotalOf<T> total = initial;
+        accumulate_rows<1>(to + i * size, from + i * size, size, size, 1, &total, combine);
+      }
     });
   } else {
     for_each_strip_of_columns<T>(out, dense, extents,
@@ -199,19 +222,22 @@ struct ColumnExtremes {
   T best[kColumns];
   int64_t place_of[kColumns];
 
-  void step(T* __restrict to, const T* __restrict from, int64_t place, int64_t row, int64_t width) {
+  C10_NOINLINE void walk(T* __restrict to, const T* __restrict from, int64_t place, int64_t row, int64_t rows,
+                         int64_t width) {
     if (row == 0) {
       std::copy_n(from, width, best);
       std::fill_n(place_of, width, int64_t{0});
     }
-    int64_t* __restrict const found = places + place;
-    for (int64_t j = 0; j < width; ++j) {
-      const T value = from[j];
-      const bool is_better = beats(value, best[j]);
-      best[j] = is_better ? value : best[j];
-      place_of[j] = is_better ? row : place_of[j];
-      to[j] = best[j];
-      found[j] = place_of[j];
+    int64_t* __restrict found = places + place;
+    for (const int64_t end = row + rows; row < end; ++row, to += width, from += width, found += width) {
+      for (int64_t j = 0; j < width; ++j) {
+        const T value = from[j];
+        const bool is_better = beats(value, best[j]);
+        best[j] = is_better ? value : best[j];
+        place_of[j] = is_better ? row : place_of[j];
+        to[j] = best[j];
+        found[j] = place_of[j];
+      }
     }
   }
 };

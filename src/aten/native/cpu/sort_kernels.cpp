@@ -41,14 +41,6 @@ auto sort_key(T value) {
   }
 }
 
-// Without a branch.
-template <typename Word>
-void exchange_words(bool changes, Word& a, Word& b) {
-  const Word difference = (a ^ b) & -static_cast<Word>(changes);
-  a ^= difference;
-  b ^= difference;
-}
-
 // Key and index in one word where the key has 32 bits, side by side where it has 64.
 struct NarrowItem {
   uint64_t word;
@@ -57,7 +49,6 @@ struct NarrowItem {
   uint64_t key() const { return word >> 32; }
   int64_t index() const { return static_cast<int64_t>(word & 0xffffffffu); }
   friend bool operator<(const NarrowItem& a, const NarrowItem& b) { return a.word < b.word; }
-  friend void exchange_if(bool changes, NarrowItem& a, NarrowItem& b) { exchange_words(changes, a.word, b.word); }
 };
 struct WideItem {
   uint64_t word;
@@ -68,10 +59,6 @@ struct WideItem {
   int64_t index() const { return position; }
   friend bool operator<(const WideItem& a, const WideItem& b) {
     return a.word != b.word ? a.word < b.word : a.position < b.position;
-  }
-  friend void exchange_if(bool changes, WideItem& a, WideItem& b) {
-    exchange_words(changes, a.word, b.word);
-    exchange_words(changes, a.position, b.position);
   }
 };
 
@@ -85,22 +72,27 @@ NarrowItem* radix_sort(NarrowItem* items, NarrowItem* buffer, size_t size) {
     any |= items[i].key();
   }
   for (int shift = 0; shift < 32; shift += 8) {
-    if (((all ^ any) >> shift & 0xff) == 0) continue;
-    size_t places[256] = {};
-    for (size_t i = 0; i < size; ++i) ++places[items[i].key() >> shift & 0xff];
+    const uint64_t varied = (all ^ any) >> shift & 0xff;
+    if (varied == 0) continue;
+    uint64_t mask = 1;  // bits above are alike
+    while (mask < varied) mask = 2 * mask + 1;
+    size_t places[256];
+    std::fill_n(places, mask + 1, size_t{0});
+    for (size_t i = 0; i < size; ++i) ++places[items[i].key() >> shift & mask];
     size_t place = 0;
-    for (size_t& next : places) {
-      const size_t count = next;
-      next = place;
+    for (uint64_t digit = 0; digit <= mask; ++digit) {
+      const size_t count = places[digit];
+      places[digit] = place;
       place += count;
     }
-    for (size_t i = 0; i < size; ++i) buffer[places[items[i].key() >> shift & 0xff]++] = items[i];
+    for (size_t i = 0; i < size; ++i) buffer[places[items[i].key() >> shift & mask]++] = items[i];
     std::swap(items, buffer);
   }
   return items;
 }
 
-constexpr int64_t kFewItems = 16;                  // are ordered without a branch, which would be foreseen wrongly
+constexpr int64_t kFewItems = 32;                  // are ordered without a branch, which would be foreseen wrongly,
+constexpr int64_t kFewSelected = 16;               // also where only some of them are asked for
 constexpr int64_t kRadixSize = 200;                // fewer elements are compared with each other
 constexpr int64_t kByteRadixSize = 32;             // of one byte
 constexpr int64_t kSelectSize = 1000;              // fewer are compared to find one of them
@@ -139,20 +131,30 @@ struct SortBuffers : SortedItems {
     items.resize(static_cast<size_t>(size));
     for (int64_t i = 0; i < size; ++i) items[i] = Item(static_cast<Key>(sort_key(row[i * stride]) ^ flip), i);
   }
-  // No more than kFewItems in order: of those before it that come after it, each takes the place of the one before.
+  // No more than kFewItems in order: the place of each is how many come before it. Keys have 64 bits, as vectors of so
+  // few, which compilers would make of 32, take longer.
   C10_NOINLINE const Item* sort_few(const T* row, int64_t size, int64_t stride, bool descending) {
     const Key flip = descending ? static_cast<Key>(~Key{0}) : Key{0};
+    uint64_t own[kFewItems];
+    int64_t places[kFewItems];
     for (int64_t i = 0; i < size; ++i) {
-      const Item item(static_cast<Key>(sort_key(row[i * stride]) ^ flip), i);
-      Item carried = item;
-      for (int64_t j = 0; j < i; ++j) exchange_if(item.key() < few[j].key(), carried, few[j]);
-      few[i] = carried;
+      const uint64_t key = static_cast<Key>(sort_key(row[i * stride]) ^ flip);
+      int64_t place = i;
+      for (int64_t j = 0; j < i; ++j) {
+        const bool is_before = key < own[j];
+        places[j] += is_before;
+        place -= is_before;
+      }
+      own[i] = key;
+      places[i] = place;
     }
+    for (int64_t i = 0; i < size; ++i) few[places[i]] = Item(own[i], i);
     return few;
   }
   // All in order, in `sorted`: by the 32 highest bits of their distances from the first one, then those of one kind by
   // what is below.
   void sort(const T* row, int64_t size, int64_t stride, bool descending) {
+    if constexpr (std::is_same_v<T, bool>) return sort_in_two(row, size, stride, descending);
     const Key flip = descending ? static_cast<Key>(~Key{0}) : Key{0};
     Key first = 0;
     const auto key_of = [&](int64_t i) -> Key { return (sort_key(row[i * stride]) ^ flip) - first; };
@@ -186,6 +188,16 @@ struct SortBuffers : SortedItems {
         sorted[i] = NarrowItem(key_of(index) & below, index);
       }
       sort_items(begin, end, kFew);
+    }
+  }
+  // Of two kinds.
+  void sort_in_two(const bool* row, int64_t size, int64_t stride, bool descending) {
+    sorted.resize(static_cast<size_t>(size));
+    NarrowItem* next[2] = {sorted.data(), sorted.data()};
+    for (int64_t i = 0; i < size; ++i) next[1] += row[i * stride] == descending;
+    for (int64_t i = 0; i < size; ++i) {
+      const bool is_late = row[i * stride] != descending;
+      *next[is_late]++ = NarrowItem(is_late, i);
     }
   }
   // The first `count` in order, as std::partial_sort leaves them: a heap of them stands, and what is before its last
@@ -229,7 +241,7 @@ struct SortBuffers : SortedItems {
   // The item that would stand at `place` in order. Of many elements those are kept whose leading bits are the ones
   // that it must have, by their counts, until few are left.
   C10_NOINLINE Item select_one(const T* row, int64_t size, int64_t stride, int64_t place) {
-    if (size <= kFewItems) return sort_few(row, size, stride, /*descending=*/false)[place];
+    if (size <= kFewSelected) return sort_few(row, size, stride, /*descending=*/false)[place];
     if (size < kSelectSize) {
       load(row, size, stride, /*descending=*/false);
     } else {
@@ -345,7 +357,8 @@ void for_each_sorted_row(const Tensor& values, const Tensor& indices, const Tens
 void sort_kernel(const Tensor& values, const Tensor& indices, const Tensor& self, int64_t dim,
                  bool descending) {
   const auto sort = [=](auto& buffers, const auto* row, int64_t size, int64_t stride, const auto& store) {
-    if (size <= kFewItems) return store(buffers.sort_few(row, size, stride, descending));
+    constexpr bool kAreOfTwo = std::is_same_v<std::decay_t<decltype(*row)>, bool>;
+    if (!kAreOfTwo && size <= kFewItems) return store(buffers.sort_few(row, size, stride, descending));
     buffers.sort(row, size, stride, descending);
     store(buffers.sorted.data());
   };
@@ -390,7 +403,7 @@ void topk_kernel(const Tensor& values, const Tensor& indices, const Tensor& self
     const auto is_before = [](const auto& a, const auto& b) { return a.key() < b.key(); };
     auto& items = buffers.items;
     if (count == 0) return;
-    if (sorted && size <= kFewItems) {
+    if (sorted && size <= kFewSelected) {
       const auto* const few = buffers.sort_few(row, size, stride, largest);
       bool has_equals = false;
       for (int64_t i = 1; i < size && !has_equals; ++i) has_equals = few[i - 1].key() == few[i].key();
