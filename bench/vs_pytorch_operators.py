@@ -143,6 +143,11 @@ FORWARD = """
     t.special.gammaincc(vast.abs(),p) t.special.ndtri(zero) t.special.erfcx(vast) odd.erfinv() x.angle() c**-1 F.silu(c)
     x.half()@v.half() x[:1].half()@y.half().t() x[:16]@y.t() s[:4]@s thin[:,:3]@thin[:,:3] g[:,:8,:8]@g[:,:8,:8]
     k.view(-1,4,4)@k.view(-1,4,4) g[:,:16,:16]@g[:,:16,:16] x[:,:8].t()@y[:,:8] x[:,:10].t()@y[:,:64]
+    c.sin() c.tanh() c.log() c.sqrt() c.rsqrt() c.sigmoid() c.log1p() c.sinc() c.log2() c.expm1() c.cosh()
+    t.polar(p.double(),y.double()) t.special.gammainc(x,p) t.special.gammaincc(x.double(),p.double())
+    t.special.gammainc(p.double(),u.double()) t.special.zeta(u,p) x.half().nextafter(y.half())
+    t.bucketize(x.bfloat16(),o.bfloat16()) t.bucketize(odd,o) F.rrelu(x,training=True) t.special.i1e(vast)
+    t.multinomial(p[0],500) t.randperm(100000,dtype=t.int32)
 """
 
 TRAINED = """

@@ -257,8 +257,10 @@ def lazy_attribute(name: str, namespace: dict[str, object]) -> object:
     if spec is not None and spec.origin is not None:  # a folder without Python files has no origin
         return import_module(f"torch.{name}")
     if name.startswith("_") and not name.startswith("__"):
-        operator = getattr(_C._VariableFunctions, name, None)  # torch._unique2: no public name, and PyTorch has it
+        # torch._unique2: no public name, and PyTorch has it
+        operator: object = getattr(_C._VariableFunctions, name, None)
         if operator is not None:
+            namespace[name] = operator
             return operator
     from torch._missing import missing_name
 

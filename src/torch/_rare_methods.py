@@ -15,17 +15,16 @@ if TYPE_CHECKING:
 
 def map_elements(tensor: Tensor, name: str, function: Callable[..., Any], *others: Tensor) -> Tensor:
     """`tensor`, each of whose elements was replaced by what `function` makes of it and of those of `others`."""
-    if any(each.requires_grad for each in (tensor, *others)):
+    tensors = (tensor, *others)
+    if any(each.requires_grad for each in tensors):
         raise RuntimeError(f"Can't call {name}() on Variable that requires grad. Use var.detach().{name}() instead.")
-    if not all(each.is_cpu for each in (tensor, *others)):
+    if not all(each.is_cpu for each in tensors):
         raise TypeError(f"{name} is only implemented on CPU tensors")
     if any(each.dtype is not tensor.dtype for each in others):
         raise TypeError(f"{name}: expected tensors of {tensor.dtype}, but got {[each.dtype for each in others]}")
-    columns = [each.expand(tensor.shape).reshape(-1).tolist() for each in (tensor, *others)]
-    # Element by element, as Python numbers become elements: 0.5 in a tensor of integers is 0.
-    values = torch.empty(tensor.numel(), dtype=tensor.dtype)
-    for number, row in enumerate(zip(*columns, strict=True)):
-        values[number] = function(*row)
+    columns = [each.expand(tensor.shape).flatten().tolist() for each in tensors]
+    # As Python numbers become elements: 0.5 in a tensor of integers is 0.
+    values = torch.tensor(list(map(function, *columns)), dtype=tensor.dtype)
     return tensor.copy_(values.reshape(tensor.shape))
 
 

@@ -1,6 +1,8 @@
-"""`torch.finfo` and `torch.iinfo`: the limits of the numeric dtypes."""
+"""`torch.finfo` and `torch.iinfo`: the limits of the numeric dtypes. There is one object of each dtype."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import torch
 
@@ -19,33 +21,30 @@ def _check_dtype(name: str, dtype: object) -> None:
         raise TypeError(f"{name}(): argument 'type' (position 1) must be torch.dtype, not {type(dtype).__name__}")
 
 
-class finfo:
+class _Limits:
+    dtype: str
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"attribute '{name}' of 'torch.{type(self).__name__}' objects is not writable")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (getattr(torch, self.dtype),)
+
+
+class finfo(_Limits):
     """Limits of a floating dtype (default: the default dtype): bits, eps, max, min, smallest_normal, resolution."""
 
     __module__ = "torch"
+    bits: int
+    eps: float
+    max: float
+    min: float
+    smallest_normal: float
+    tiny: float
+    resolution: float
 
-    def __init__(self, dtype: torch.dtype | None = None) -> None:
-        dtype = torch.get_default_dtype() if dtype is None else dtype
-        _check_dtype("finfo", dtype)
-        if (named := _NAMED.get(_name(dtype))) is not None:
-            self.dtype, self.bits, self.resolution = _name(dtype), 8, 1.0
-            self.eps, self.max, self.smallest_normal = named
-            self.min = -self.max if dtype.is_signed else self.smallest_normal
-            self.tiny = self.smallest_normal
-            return
-        dtype = dtype.to_real()
-        if not dtype.is_floating_point:
-            raise TypeError(
-                f"torch.finfo() requires a floating point input type. Use torch.iinfo to handle '{_name(dtype)}'"
-            )
-        fraction_bits, largest_exponent = dtype._digits - 1, dtype._max_exponent - 1
-        self.dtype = _name(dtype)
-        self.bits = dtype.itemsize * 8
-        self.eps = 2.0**-fraction_bits
-        self.max = (2 - 2.0**-fraction_bits) * 2.0**largest_exponent
-        self.min = -self.max
-        self.smallest_normal = self.tiny = 2.0 ** (1 - largest_exponent)
-        self.resolution = 10.0 ** -int(fraction_bits * 0.30103)
+    def __new__(cls, dtype: torch.dtype | None = None) -> finfo:
+        return _FLOATING.get(dtype) or _find_floating(dtype)
 
     def __repr__(self) -> str:
         return (
@@ -54,22 +53,62 @@ class finfo:
         )
 
 
-class iinfo:
+class iinfo(_Limits):
     """Limits of an integer dtype: bits, max, min."""
 
     __module__ = "torch"
+    bits: int
+    max: int
+    min: int
 
-    def __init__(self, dtype: torch.dtype) -> None:
-        _check_dtype("iinfo", dtype)
-        if dtype.is_floating_point or dtype.is_complex or dtype is torch.bool:
-            raise TypeError(f"torch.iinfo() requires an integer input type. Use torch.finfo to handle '{_name(dtype)}'")
-        self.dtype = _name(dtype)
-        self.bits = dtype.itemsize * 8
-        self.min = -(2 ** (self.bits - 1)) if dtype.is_signed else 0
-        self.max = 2 ** (self.bits - 1 if dtype.is_signed else self.bits) - 1
+    def __new__(cls, dtype: torch.dtype) -> iinfo:
+        return _INTEGRAL.get(dtype) or _find_integral(dtype)
 
     def __repr__(self) -> str:
         return f"iinfo(min={self.min:g}, max={self.max:g}, dtype={self.dtype})"
+
+
+_FLOATING: dict[torch.dtype | None, finfo] = {}
+_INTEGRAL: dict[torch.dtype, iinfo] = {}
+
+
+def _find_floating(dtype: torch.dtype | None) -> finfo:
+    if dtype is None:
+        return finfo(torch.get_default_dtype())
+    _check_dtype("finfo", dtype)
+    if dtype.is_complex:
+        return _FLOATING.setdefault(dtype, finfo(dtype.to_real()))
+    limits = object.__new__(finfo)
+    if (named := _NAMED.get(_name(dtype))) is not None:
+        eps, largest, smallest = named
+        bits, resolution = 8, 1.0
+    elif dtype.is_floating_point:
+        fraction_bits, largest_exponent = dtype._digits - 1, dtype._max_exponent - 1
+        bits = dtype.itemsize * 8
+        eps = 2.0**-fraction_bits
+        largest = (2 - 2.0**-fraction_bits) * 2.0**largest_exponent
+        smallest = 2.0 ** (1 - largest_exponent)
+        resolution = 10.0 ** -int(fraction_bits * 0.30103)
+    else:
+        raise TypeError(
+            f"torch.finfo() requires a floating point input type. Use torch.iinfo to handle '{_name(dtype)}'"
+        )
+    facts = {"dtype": _name(dtype), "bits": bits, "resolution": resolution, "eps": eps, "max": largest}
+    least = -largest if dtype.is_signed else smallest
+    limits.__dict__.update(facts, min=least, smallest_normal=smallest, tiny=smallest)
+    return _FLOATING.setdefault(dtype, limits)
+
+
+def _find_integral(dtype: torch.dtype) -> iinfo:
+    _check_dtype("iinfo", dtype)
+    if dtype.is_floating_point or dtype.is_complex or dtype is torch.bool:
+        raise TypeError(f"torch.iinfo() requires an integer input type. Use torch.finfo to handle '{_name(dtype)}'")
+    limits = object.__new__(iinfo)
+    bits = dtype.itemsize * 8
+    least = -(2 ** (bits - 1)) if dtype.is_signed else 0
+    most = 2 ** (bits - 1 if dtype.is_signed else bits) - 1
+    limits.__dict__.update(dtype=_name(dtype), bits=bits, min=least, max=most)
+    return _INTEGRAL.setdefault(dtype, limits)
 
 
 def _name(dtype: torch.dtype) -> str:

@@ -257,6 +257,8 @@ def norm(
     if isinstance(p, str) and p != "fro":
         raise ValueError(f"torch.norm: p must be a number, 'fro' or 'nuc', not {p!r}")
     power = 2 if p is None or isinstance(p, str) else p
+    if out is None and dtype is None and dim is None and not keepdim:
+        return _operators.norm(input, power)
     options = {name: value for name, value in (("out", out), ("dtype", dtype)) if value is not None}
     if dim is None and not keepdim:
         return _operators.norm(input, power, **options)

@@ -16,7 +16,7 @@ import tempfile
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
@@ -105,13 +105,11 @@ _UNTYPED = "torch.storage.UntypedStorage"
 # ---------------------------------------------------------------------------------------------------- save
 
 
-def _pickler(base: Any, file: IO[bytes], protocol: int, tail: tuple[None, ...] = ()) -> Any:
-    """A pickler of module `base` that pickles everything but storages, which it collects by key in `storages`.
+@cache
+def _pickler_class(base: Any) -> Any:
+    """A subclass of the pickler `base`, made once, which takes time."""
 
-    `tail` ends each storage's id.
-    """
-
-    class Pickler(base.Pickler):  # type: ignore[misc]
+    class Pickler(base):  # type: ignore[misc]
         def persistent_id(self, value: Any) -> Any:
             if isinstance(value, TypedStorage):
                 untyped, numel = value.untyped(), value.size()
@@ -126,10 +124,18 @@ def _pickler(base: Any, file: IO[bytes], protocol: int, tail: tuple[None, ...] =
             key = self.keys.setdefault(identity, str(len(self.keys)))
             self.storages[key] = untyped  # also keeps it alive, so that no other storage gets its address meanwhile
             self.itemsizes.setdefault(key, untyped.nbytes() // numel if numel else 1)
-            return ("storage", kind, key, location, numel, *tail)
+            return ("storage", kind, key, location, numel, *self.tail)
 
-    pickler = Pickler(file, protocol=protocol)
-    pickler.keys, pickler.storages, pickler.itemsizes = {}, {}, {}
+    return Pickler
+
+
+def _pickler(base: Any, file: IO[bytes], protocol: int, tail: tuple[None, ...] = ()) -> Any:
+    """A pickler of module `base` that pickles everything but storages, which it collects by key in `storages`.
+
+    `tail` ends each storage's id.
+    """
+    pickler = _pickler_class(base.Pickler)(file, protocol=protocol)
+    pickler.keys, pickler.storages, pickler.itemsizes, pickler.tail = {}, {}, {}, tail
     return pickler
 
 
@@ -334,17 +340,23 @@ def _place(target: Any, storage: UntypedStorage, location: str) -> UntypedStorag
     return default_restore_location(storage, device)  # type: ignore[no-any-return]
 
 
-def _full_unpickler(base: Any, arguments: Any, file: IO[bytes], persistent_load: Callable[[Any], Any]) -> Any:
-    """An unpickler of module `base`, for weights_only=False."""
+@cache
+def _unpickler_class(base: Any) -> Any:
+    """A subclass of the unpickler `base`, made once, which takes time."""
 
-    class Unpickler(base.Unpickler):  # type: ignore[misc]
+    class Unpickler(base):  # type: ignore[misc]
         def find_class(self, module: str, name: str) -> Any:
             # Where PyTorch keeps what our files name elsewhere.
             if module == "torch._tensor" and name == "_rebuild_from_type_v2":
                 module = "torch._utils"
             return super().find_class(module, name)
 
-    unpickler = Unpickler(file, **arguments)
+    return Unpickler
+
+
+def _full_unpickler(base: Any, arguments: Any, file: IO[bytes], persistent_load: Callable[[Any], Any]) -> Any:
+    """An unpickler of module `base`, for weights_only=False."""
+    unpickler = _unpickler_class(base.Unpickler)(file, **arguments)
     unpickler.persistent_load = persistent_load
     return unpickler
 

@@ -151,11 +151,11 @@ def _typed_bytes(storage: UntypedStorage) -> TypedStorage:
 
 
 def _saved(storage: UntypedStorage | TypedStorage) -> tuple[Any, ...]:
-    """Plain pickle: the bytes of a small torch.save file, as PyTorch does it."""
+    """Plain pickle: the bytes of a small torch.save file, in the older and shorter format, as PyTorch does it."""
     import io
 
     buffer = io.BytesIO()
-    torch.save(storage, buffer)
+    torch.save(storage, buffer, _use_new_zipfile_serialization=False)
     return _load_from_bytes, (buffer.getvalue(),)
 
 

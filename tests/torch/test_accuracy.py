@@ -673,3 +673,65 @@ def test_index_add_to_every_dimension_in_every_layout() -> None:
             assert torch.equal(target.index_add(dim, index, source), expected)
             turned = target.transpose(0, 2).contiguous().transpose(0, 2)
             assert torch.equal(turned.index_add(dim, index, source), expected)
+
+
+def test_incomplete_gamma_functions_in_all_digits() -> None:
+    generator = torch.Generator().manual_seed(0)
+    order = torch.randint(1, 15, (1000,), generator=generator).double()
+    x = torch.rand(1000, generator=generator, dtype=torch.float64) * 40
+    # Of a whole order: exp(-x) times the first terms of its series.
+    term = torch.exp(-x)
+    upper = torch.zeros_like(x)
+    for k in range(14):
+        upper += torch.where(order > k, term, 0.0)
+        term = term * x / (k + 1)
+    torch.testing.assert_close(torch.special.gammaincc(order, x), upper, rtol=1e-13, atol=0)
+    both = torch.special.gammainc(order, x) + torch.special.gammaincc(order, x)
+    torch.testing.assert_close(both, torch.ones_like(both), rtol=1e-15, atol=0)
+    small = torch.tensor([0.5, 0.5, 0.5], dtype=torch.float64)
+    points = torch.tensor([1e-8, 0.25, 1.0], dtype=torch.float64)
+    torch.testing.assert_close(torch.special.gammaincc(small, points), torch.erfc(points.sqrt()), rtol=1e-14, atol=0)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("name", ["gammainc", "gammaincc"])
+def test_incomplete_gamma_functions_depend_on_their_numbers_only(name: str, dtype: torch.dtype) -> None:
+    work = getattr(torch.special, name)
+    generator = torch.Generator().manual_seed(0)
+    order = torch.randn(700, generator=generator, dtype=dtype) * 8 + 4
+    x = torch.randn(700, generator=generator, dtype=dtype) * 10 + 4
+    order[3], x[9], order[11], x[20] = math.inf, math.inf, 0, math.nan
+    order[300:310], x[305:320] = 400, 390
+    alone = torch.stack([work(a, b) for a, b in zip(order, x, strict=True)])
+    for start, end in ((0, 700), (0, 1), (5, 12), (100, 356), (101, 358), (299, 330)):
+        part = work(order[start:end], x[start:end])
+        torch.testing.assert_close(part, alone[start:end], rtol=0, atol=0, equal_nan=True)
+    order[11] = 1
+    assert work(-order.abs(), x).isnan().all()
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_next_halves_are_the_next_bits(dtype: torch.dtype) -> None:
+    bits = torch.arange(-32768, 32768, dtype=torch.int32).to(torch.int16)
+    x = bits.view(dtype)
+    assert torch.equal(torch.nextafter(x, x).nan_to_num(7), x.nan_to_num(7))
+    for target in (math.inf, -math.inf, 0.0, 1.0):
+        to = torch.full_like(x, target)
+        result = torch.nextafter(x, to)
+        outward = (to > x) == (x > 0)
+        stepped = torch.where(outward, bits + 1, bits - 1).to(torch.int16).view(dtype)
+        least = torch.copysign(torch.ones(1, dtype=torch.int16).view(dtype), to)
+        expected = torch.where(x == 0, least.expand_as(x), stepped)
+        expected = torch.where(x == to, to, expected)
+        is_number = ~x.isnan()
+        assert torch.equal(result[is_number].view(torch.int16), expected[is_number].view(torch.int16)), target
+        assert result[~is_number].isnan().all()
+
+
+def test_zeta_outside_of_its_domain() -> None:
+    s = torch.tensor([0.5, math.nan, 1.0, 2.0, 2.0, 3.0, 2.5, -1.0, 2.0])
+    q = torch.tensor([1.0, 1.0, 1.0, math.nan, 1.0, -2.0, -0.5, 1.0, 0.0])
+    result = torch.special.zeta(s, q)
+    assert result.isnan().tolist() == [True, True, False, True, False, False, True, True, False]
+    assert result[[2, 5, 8]].tolist() == [math.inf] * 3
+    assert result[4].item() == pytest.approx(math.pi**2 / 6)

@@ -98,3 +98,15 @@ def test_histograms_of_many(dtype: torch.dtype, threads: int) -> None:
         torch.set_num_threads(before)
     for low, high, count in zip(uneven[:-2], uneven[1:-1], counted, strict=False):
         assert ((values >= low) & (values < high)).sum() == count
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+@pytest.mark.parametrize("right", [False, True])
+def test_searches_among_nan(dtype: torch.dtype, right: bool) -> None:
+    nan = float("nan")
+    edges = torch.tensor([-2.0, 0.0, 0.0, 1.0, 3.0, nan, nan], dtype=dtype)
+    values = torch.tensor([nan, 0.0, -3.0, 5.0, 1.0, nan, 3.0, float("inf"), 0.5, nan, -2.0], dtype=dtype)
+    expected = [7, 3, 0, 5, 4, 7, 5, 5, 3, 7, 1] if right else [5, 1, 0, 5, 3, 5, 4, 5, 3, 5, 0]
+    assert torch.searchsorted(edges, values, right=right).tolist() == expected
+    rows = torch.searchsorted(edges.expand(3, 7).contiguous(), values.expand(3, 11).contiguous(), right=right)
+    assert rows.tolist() == [expected] * 3

@@ -19,6 +19,51 @@ def test_the_names_of_classes() -> None:
     assert pickle.loads(pickle.dumps(torch.Tensor)) is torch.Tensor
 
 
+def test_limits_of_a_type_are_one_object() -> None:
+    limits = torch.finfo(torch.float32)
+    assert limits is torch.finfo(torch.float32)
+    assert limits == torch.finfo(torch.complex64) != torch.finfo(torch.float64)
+    assert torch.finfo() is limits
+    assert torch.iinfo(torch.int8) == torch.iinfo(torch.int8) != torch.iinfo(torch.uint8)
+    assert copy.deepcopy(limits) is limits
+    assert pickle.loads(pickle.dumps(torch.iinfo(torch.int16))).max == 32767
+    with pytest.raises(AttributeError, match=r"attribute 'eps' of 'torch\.finfo' objects is not writable"):
+        limits.eps = 3.0
+    torch.set_default_dtype(torch.float64)
+    try:
+        assert torch.finfo().bits == 64
+    finally:
+        torch.set_default_dtype(torch.float32)
+
+
+def test_functions_without_a_public_name_are_looked_up_once() -> None:
+    assert torch._standard_gamma is torch._standard_gamma
+    assert "_standard_gamma" in vars(torch)
+
+
+def test_plain_pickles_are_small() -> None:
+    tensor = torch.arange(4.0)
+    assert len(pickle.dumps(tensor)) < 600  # as PyTorch's, in which storages are files of the older format
+    assert torch.equal(pickle.loads(pickle.dumps(tensor)), tensor)
+
+
+def test_names_that_a_module_has_already() -> None:
+    class WithProperty(torch.nn.Module):
+        @property
+        def size(self) -> int:
+            return 1
+
+    class WithAnswers(torch.nn.Module):
+        def __getattr__(self, name: str) -> object:
+            return name if name == "found" else super().__getattr__(name)
+
+    for module, name in ((WithProperty(), "size"), (WithAnswers(), "found"), (torch.nn.Linear(1, 1), "weight")):
+        with pytest.raises(KeyError, match=f"attribute '{name}' already exists"):
+            module.add_module(name, torch.nn.ReLU())
+        with pytest.raises(KeyError, match=f"attribute '{name}' already exists"):
+            module.register_buffer(name, torch.ones(1))
+
+
 def test_keys_that_a_module_missed() -> None:
     answer = torch.nn.Linear(1, 1).load_state_dict({"weight": torch.ones(1, 1), "x": torch.ones(1)}, strict=False)
     assert repr(answer) == "_IncompatibleKeys(missing_keys=['bias'], unexpected_keys=['x'])"

@@ -104,7 +104,7 @@ C10_HOST_DEVICE bool is_true(c10::complex<P> z) {
 
 template <typename T>
 C10_HOST_DEVICE T sigmoid_of(T z) {
-  return T(1) / (T(1) + exp_of(-z));
+  return reciprocal_of(T(1) + exp_of(-z));
 }
 
 template <typename P>
@@ -128,12 +128,12 @@ C10_HOST_DEVICE c10::complex<P> sign_of(c10::complex<P> z) {
   row(log10, T, log10_of(z))                             \
   row(log1p, T, log1p_of(z))                             \
   row(sqrt, T, sqrt_of(z))                               \
-  row(rsqrt, T, T(1) / sqrt_of(z))                       \
+  row(rsqrt, T, reciprocal_of(sqrt_of(z)))               \
   row(sin, T, sin_of(z))                                 \
   row(cos, T, cos_of(z))                                 \
   row(tanh, T, tanh_of(z))                               \
   row(sigmoid, T, sigmoid_of(z))                         \
-  row(silu, T, z / (T(1) + exp_of(-z)))
+  row(silu, T, quotient_of(z, T(1) + exp_of(-z)))
 #define AT_FORALL_COMPLEX_UNARY(row) AT_FORALL_COMPLEX_UNARY_ARITHMETIC(row) AT_FORALL_COMPLEX_UNARY_FUNCTIONS(row)
 // The gradients are of functions with the conjugated derivative, as autograd has it.
 #define AT_FORALL_COMPLEX_BINARY_ARITHMETIC(row)  \

@@ -194,12 +194,11 @@ Tensor rrelu(const Tensor& self, const Scalar& lower, const Scalar& upper, bool 
     const Tensor slopes = drawn.mul_(Scalar(high - low)).add_(Scalar(low)).to(self.dtype());
     return at::mul(self, at::where(at::le(self.detach(), Scalar(0)), slopes, at::ones_like(slopes)));
   }
-  // Only what is not positive draws a number, in its order.
-  const Tensor below = at::le(self.detach(), Scalar(0));
-  Tensor drawn = at::empty({at::count_nonzero(below).item<int64_t>()}, TensorOptions(kDouble));
-  drawn.uniform_(low, high, generator);
-  const Tensor slopes = drawn.to(self.device()).to(self.dtype(), false);
-  return at::mul(self, at::masked_scatter(at::ones_like(self.detach()), below, slopes));
+  const ScalarType drawn = self.dtype() == kDouble ? kDouble : kFloat;
+  const Tensor dense = at::detail::to_contiguous(at::detail::to_dtype(self.detach(), drawn));
+  const Tensor slopes = at::detail::empty(dense.sizes(), drawn, dense.device());
+  cpu::draw_slopes(slopes, dense, low, high, generator);
+  return at::mul(self, at::detail::to_dtype(slopes, self.dtype()));
 }
 
 void hardtanh(const Tensor& self, const Scalar& min_val, const Scalar& max_val, Tensor& out) {

@@ -217,6 +217,10 @@ Tensor next_reduced(const Tensor& from, const Tensor& to) {
 
 void nextafter(const Tensor& self, const Tensor& other, Tensor& out) {
   const ScalarType dtype = result_type({self, other});
+  if (c10::is_reduced_floating_type(dtype) && self.is_cpu() && other.is_cpu()) {  // whose kernel knows them
+    return run_binary(at::detail::to_dtype(self, dtype), at::detail::to_dtype(other, dtype), out,
+                      BinaryFunction::nextafter);
+  }
   if (c10::is_reduced_floating_type(dtype)) {
     const NoGradGuard no_gradient;
     const std::vector<Tensor> both = at::broadcast_tensors(
@@ -336,7 +340,7 @@ Tensor round_decimals(const Tensor& self, int64_t decimals) {
   TORCH_CHECK_NOT_IMPLEMENTED(self.is_floating_point(), "\"round_cpu\" not implemented for '", self.dtype(), "'");
   if (decimals == 0) return at::round(self);
   const double scale = std::pow(10.0, static_cast<double>(std::abs(decimals)));
-  return decimals > 0 ? at::round(self * scale) / scale : at::round(self / scale) * scale;
+  return decimals > 0 ? (self * scale).round_().div_(Scalar(scale)) : (self / scale).round_().mul_(Scalar(scale));
 }
 
 Tensor isposinf(const Tensor& self) {

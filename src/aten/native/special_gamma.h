@@ -120,23 +120,30 @@ C10_HOST_DEVICE inline double log1p_minus(double t) {
   return result;
 }
 
+// Of 1 / gamma(x + 1) for x from -1/2 to 1/2.
+struct InverseFactorial {
+  double terms[15];
+};
+C10_HOST_DEVICE constexpr InverseFactorial inverse_factorial_beside_zero() {
+  return {{1.00000000000000000e+00,  5.77215664901533199e-01,  -6.55878071520252792e-01, -4.20026350341383067e-02,
+           1.66538611382199525e-01,  -4.21977345536901430e-02, -9.62197152485436830e-03, 7.21894321131036441e-03,
+           -1.16516764037103630e-03, -2.15241326118102976e-04, 1.28050703387467597e-04,  -2.01367067420622577e-05,
+           -1.25250990791894913e-06, 1.13815319107102085e-06,  -2.00626347350703008e-07}};
+}
 // 1 / gamma(a + 1) for a from 0 to 15, 8 ulp: that of what is beside a whole number, over those from there to a.
 C10_HOST_DEVICE inline double inverse_factorial(double a) {
-  static constexpr double kTerms[] = {
-      1.00000000000000000e+00,  5.77215664901533199e-01,  -6.55878071520252792e-01, -4.20026350341383067e-02,
-      1.66538611382199525e-01,  -4.21977345536901430e-02, -9.62197152485436830e-03, 7.21894321131036441e-03,
-      -1.16516764037103630e-03, -2.15241326118102976e-04, 1.28050703387467597e-04,  -2.01367067420622577e-05,
-      -1.25250990791894913e-06, 1.13815319107102085e-06,  -2.00626347350703008e-07};
+  static constexpr InverseFactorial kBesideZero = inverse_factorial_beside_zero();
   const double whole = std::nearbyint(a);
   const double rest = a - whole;
   double product = 1;
   for (double k = 1; k <= whole; ++k) product *= rest + k;
-  return polynomial(kTerms, rest) / product;
+  return polynomial(kBesideZero.terms, rest) / product;
 }
 
 // x^a exp(-x) / gamma(a + 1); for large a by Stirling's series, where powers and factorial would cancel.
 C10_HOST_DEVICE inline double gamma_density(double a, double x) {
   if (a < 20) {
+    if (x > 1000) return 0;  // exp(-x) is less than any power of x makes up for
     if (x < 700 && a < 15) return std::pow(x, a) * std::exp(-x) * inverse_factorial(a);
     return std::exp(a * std::log(x) - x - std::lgamma(a + 1));
   }

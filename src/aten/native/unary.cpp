@@ -28,16 +28,19 @@ AT_DEFINE_UNARY_FLOAT(tanh)
 AT_DEFINE_UNARY_FLOAT(erf)
 #undef AT_DEFINE_UNARY_FLOAT
 
-// The last step of complex numbers on the CPU is a loop of its own: the reciprocal has vectors, which the function has
-// not.
+// The last step of complex128 on the CPU is a loop of its own: the reciprocal has vectors, which the function has not.
 void rsqrt(const Tensor& self, Tensor& out) {
-  if (!self.is_complex() || !self.is_cpu()) return TensorIterator::unary_float_op(out, self).run(rsqrt_kernels);
+  if (!self.is_cpu() || self.dtype() != kComplexDouble) {
+    return TensorIterator::unary_float_op(out, self).run(rsqrt_kernels);
+  }
   native::sqrt(self, out);
   native::reciprocal(out, out);
 }
 
 void sigmoid(const Tensor& self, Tensor& out) {
-  if (!self.is_complex() || !self.is_cpu()) return TensorIterator::unary_float_op(out, self).run(sigmoid_kernels);
+  if (!self.is_cpu() || self.dtype() != kComplexDouble) {
+    return TensorIterator::unary_float_op(out, self).run(sigmoid_kernels);
+  }
   native::neg(self, out);
   native::exp(out, out);
   out.add_(Scalar(1));

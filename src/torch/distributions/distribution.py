@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from numbers import Number
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -80,10 +79,10 @@ class Distribution:
 
     def _set_parameters(self, validate_args: bool | None, **parameters: Any) -> None:
         """Sets parameters that have the batch's shape and are broadcast to it; finishes a scalar distribution."""
-        for name, value in zip(parameters, broadcast_all(*parameters.values()), strict=True):
+        values = broadcast_all(*parameters.values())
+        for name, value in zip(parameters, values, strict=True):
             setattr(self, name, value)
-        numbers = all(isinstance(value, Number) for value in parameters.values())
-        batch_shape = torch.Size() if numbers else getattr(self, next(iter(parameters))).size()
+        batch_shape = values[0].size()
         Distribution.__init__(self, batch_shape, validate_args=validate_args)
 
     # ------------------------------------------------------------------ shapes

@@ -29,17 +29,27 @@ euler_constant = 0.57721566490153286060
 
 def broadcast_all(*values: Any) -> tuple[Tensor, ...]:
     """Numbers and tensors as tensors of one shape. Numbers take dtype and device of the first tensor."""
-    tensors = [value for value in values if isinstance(value, torch.Tensor)]
-    if not all(isinstance(value, (torch.Tensor, Number)) for value in values):
-        raise ValueError(
-            "Input arguments must all be instances of Number, torch.Tensor or objects implementing __torch_function__."
-        )
-    options: dict[str, Any] = {"dtype": torch.get_default_dtype()}
-    if tensors:
-        options = {"dtype": tensors[0].dtype, "device": tensors[0].device}
+    first = None
+    has_numbers = False
+    for value in values:
+        if isinstance(value, torch.Tensor):
+            first = value if first is None else first
+        elif isinstance(value, Number):
+            has_numbers = True
+        else:
+            raise ValueError(
+                "Input arguments must all be instances of Number, torch.Tensor or objects implementing "
+                "__torch_function__."
+            )
+    if not has_numbers:
+        return tuple(torch.broadcast_tensors(*values))
+    dtype, device = (torch.get_default_dtype(), None) if first is None else (first.dtype, first.device)
     return tuple(
         torch.broadcast_tensors(
-            *(value if isinstance(value, torch.Tensor) else torch.tensor(value, **options) for value in values)
+            *(
+                value if isinstance(value, torch.Tensor) else torch.tensor(value, dtype=dtype, device=device)
+                for value in values
+            )
         )
     )
 

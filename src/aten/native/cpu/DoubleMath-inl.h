@@ -182,7 +182,7 @@ HWY_INLINE HWY_ATTR Pair<V> log_pair(D d, Pair<V> x) {
 template <typename D, typename V>
 HWY_INLINE HWY_ATTR V positive_power(D d, V base, V exponent) {
   const Pair<V> log = log_pair(d, base);
-  const Pair<V> product = multiply({exponent, hn::Zero(d)}, log);
+  const Pair<V> product = multiply(Pair<V>{exponent, hn::Zero(d)}, log);
   const V bounded = hn::Min(hn::Max(product.high, hn::Set(d, -746.0)), hn::Set(d, 710.0));  // 0 there, and infinity
   auto power = exp_parts(d, bounded);
   const V low = hn::IfThenElseZero(hn::Eq(bounded, product.high), product.low);

@@ -21,6 +21,10 @@ void select_in_order(const Tensor& values, const Tensor& indices, const Tensor& 
 // The lower one of the two in the middle of what is not NaN; of nothing else, the first NaN.
 void find_nanmedian(const Tensor& values, const Tensor& indices, const Tensor& self, int64_t dim);
 
+// What randomized ReLU multiplies a dense tensor of float or double by: 1, or where it is not positive a number between
+// both, drawn in order.
+void draw_slopes(const Tensor& slopes, const Tensor& self, double low, double high, const Generator& generator);
+
 // The least and the greatest of all elements of a dense tensor of integers or truth values.
 void find_both_extremes(const Tensor& least, const Tensor& greatest, const Tensor& self);
 

@@ -172,7 +172,7 @@ struct BesselIOfVectors {
     const auto is_near = hn::Le(magnitude, hn::Set(d, kFarFromZero));
     if (HWY_UNLIKELY(!hn::AllTrue(d, is_near))) {
       const V t = hn::Sub(hn::Div(hn::Set(d, 2 * kFarFromZero), magnitude), hn::Set(d, 1.0));
-      const V curve = kOrder == 0 ? polynomial(d, t, far_0) : polynomial(d, t, far_1);
+      const V curve = kOrder == 0 ? polynomial_in_halves(d, t, far_0) : polynomial_in_halves(d, t, far_1);
       V far = hn::Div(curve, hn::Sqrt(magnitude));
       if constexpr (!kScaled) {  // in two factors: the function is finite a little longer than exp(x)
         const V half = exp_vector(d, hn::Mul(magnitude, hn::Set(d, 0.5)));
@@ -272,8 +272,8 @@ struct AiryAiOfVectors {
       const V power = exp_vector(d, hn::Neg(zeta));
       result = hn::IfThenElse(is_far, hn::Div(hn::Mul(power, curve), hn::Sqrt(root)), result);
     }
-    result = hn::IfThenZeroElse(hn::Ge(x, most), result);
-    if (!hn::AllFalse(d, is_left)) {
+    result = hn::IfThenZeroElse(hn::Or(hn::Ge(x, most), is_left), result);
+    if (!hn::AllFalse(d, hn::And(is_left, hn::Gt(x, hn::Set(d, -kEndless))))) {
       result = hn::IfThenElse(is_left, left(d, hn::Max(hn::Neg(x), hn::Set(d, 9.5))), result);
     }
     return result;

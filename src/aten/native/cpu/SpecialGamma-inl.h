@@ -9,6 +9,7 @@
 #endif
 
 #include <aten/native/cpu/SpecialMath-inl.h>
+#include <aten/native/cpu/VectorFunctions.h>
 
 HWY_BEFORE_NAMESPACE();
 namespace at::native::cpu {
@@ -297,64 +298,60 @@ struct LgammaOfDoubles {
   }
 };
 
-// The regularised incomplete gamma function, the upper one if kUpper, with the digits of float32. The scalar function
-// is asked for what is large or rare.
-template <bool kUpper>
+// The regularised incomplete gamma function, the upper one if `is_upper`. The scalar function is asked for what is
+// large or rare.
 struct IgammaOfVectors {
-  static constexpr double kSmallest = 1e-9;  // part of a sum that still counts
-  static constexpr int kMostTerms = 300;
+  static constexpr int kMostTerms = 3000;
+  static constexpr double kMostPoint = 700;
+
+  bool is_upper;
+  double smallest;  // part of a sum that still counts
+  double most_order;
+  double least_power;  // the exponential of less is 0
+
+  static IgammaOfVectors of_floats(bool is_upper) { return {is_upper, 1e-9, 20, -160}; }
+  static IgammaOfVectors of_doubles(bool is_upper) { return {is_upper, special::kEpsilon / 4, 15, -800}; }
+
+  template <typename D, typename V>
+  HWY_INLINE HWY_ATTR hn::Mask<D> is_plain(D d, V a, V x) const {
+    const V zero = hn::Zero(d);
+    const auto is_moderate = hn::And(hn::Lt(a, hn::Set(d, most_order)), hn::Lt(x, hn::Set(d, kMostPoint)));
+    return hn::And(hn::And(hn::Gt(a, zero), hn::Gt(x, zero)), is_moderate);
+  }
+  // Numbers of one kind take about as many steps: 0 to 15 the series, to 30 the fraction, 31 what is not plain.
+  int kind_of(double a, double x) const {
+    if (!(a > 0 && a < most_order && x > 0 && x < kMostPoint)) return 31;
+    return special::is_upper_fraction(a, x) ? 16 + static_cast<int>(std::min(x - a, 14.0))
+                                            : static_cast<int>(std::min(2 * x, 15.0));
+  }
 
   template <typename D, typename V>
   HWY_INLINE HWY_ATTR V operator()(D d, V given_a, V given_x) const {
     const V zero = hn::Zero(d);
     const V one = hn::Set(d, 1.0);
-    const auto is_positive = hn::And(hn::Gt(given_a, zero), hn::Gt(given_x, zero));
-    const auto is_moderate = hn::And(hn::Lt(given_a, hn::Set(d, 20.0)), hn::Lt(given_x, hn::Set(d, 300.0)));
-    const auto plain = hn::And(is_positive, is_moderate);
-    V edge = zero;
+    const auto plain = is_plain(d, given_a, given_x);
+    V result = zero;
     auto is_known = plain;
     if (HWY_UNLIKELY(!hn::AllTrue(d, plain))) {
+      const auto is_positive = hn::And(hn::Gt(given_a, zero), hn::Gt(given_x, zero));
       const auto is_end = hn::Ne(given_a, given_x);  // of 0 and infinities, which have NaN of two that are the same
       const auto is_number = hn::And(hn::Ge(given_a, zero), hn::Ge(given_x, zero));
-      const auto is_one = kUpper ? hn::Gt(given_a, given_x) : hn::Gt(given_x, given_a);
-      edge = hn::IfThenElse(hn::And(is_number, is_end), hn::IfThenElseZero(is_one, one), hn::Set(d, special::kNaN));
-      if (hn::AllFalse(d, is_positive)) return edge;
-      // exp(a bend) is about the smaller one of both functions, where they are those of x / a: 0 in float32, and 1.
+      const auto is_one = is_upper ? hn::Gt(given_a, given_x) : hn::Gt(given_x, given_a);
+      result = hn::IfThenElse(hn::And(is_number, is_end), hn::IfThenElseZero(is_one, one), hn::Set(d, special::kNaN));
+      if (hn::AllFalse(d, is_positive)) return result;
+      // exp(a bend) is about the smaller one of both functions, where they are those of x / a: 0, and 1.
       const V ratio = hn::Div(given_x, given_a);
       const V bend = hn::Sub(hn::Add(one, log_of_any(d, ratio)), ratio);
       const auto is_clear = hn::And(hn::Lt(bend, hn::Set(d, -1e-9)),
-                                    hn::Lt(hn::Mul(given_a, bend), hn::Set(d, -160.0)));
+                                    hn::Lt(hn::Mul(given_a, bend), hn::Set(d, least_power)));
       const auto is_finite = hn::Lt(hn::Max(given_a, given_x), hn::Set(d, kEndless));
-      is_known = hn::Not(hn::AndNot(is_clear, hn::And(is_positive, is_finite)));
-      if (hn::AllFalse(d, plain) && hn::AllTrue(d, is_known)) return edge;
-      is_known = hn::Or(is_known, plain);
+      is_known = hn::Or(hn::Not(hn::AndNot(is_clear, hn::And(is_positive, is_finite))), plain);
     }
-    const V a = hn::IfThenElse(plain, given_a, one);
-    const V x = hn::IfThenElse(plain, given_x, one);
-    // log(x^a / gamma(a + 1)); a sum with 1 would round a small a.
-    const V log_gamma = hn::IfThenElse(hn::Lt(a, hn::Set(d, 1e-8)), hn::Mul(a, hn::Set(d, -special::kEulerGamma)),
-                                       LgammaOfVectors()(d, hn::Add(a, one)));
-    const V power = hn::MulSub(a, hn::Log(d, x), log_gamma);
-    const V density = exp_vector(d, hn::Sub(power, x));
-    const V border = hn::Set(d, 1.1);
-    const auto is_right = hn::And(hn::Gt(x, border), hn::Gt(x, a));
-    const auto is_small = hn::And(hn::Lt(a, one), hn::Le(x, border));  // where the rest of 1 would be lost
-    V lower = one;
-    V upper = one;
-    if (!hn::AllTrue(d, is_right)) {
-      lower = hn::Mul(density, sum_series(d, a, x, is_right));
-      upper = hn::Sub(one, lower);
-      if (kUpper && !hn::AllFalse(d, is_small)) {
-        const V rest = hn::Mul(hn::Mul(exp_vector(d, power), a), sum_alternating(d, a, x));
-        upper = hn::IfThenElse(is_small, hn::Neg(hn::Add(expm1_vector(d, power), rest)), upper);
-      }
+    if (HWY_LIKELY(!hn::AllFalse(d, plain))) {
+      const V a = hn::IfThenElse(plain, given_a, one);
+      const V x = hn::IfThenElse(plain, given_x, one);
+      result = hn::IfThenElse(plain, of_plain(d, a, x), result);
     }
-    if (!hn::AllFalse(d, is_right)) {
-      const V right = hn::Mul(hn::Mul(density, a), evaluate_fraction(d, a, x, is_right));
-      upper = hn::IfThenElse(is_right, right, upper);
-      lower = hn::IfThenElse(is_right, hn::Sub(one, right), lower);
-    }
-    const V result = hn::IfThenElse(plain, kUpper ? upper : lower, edge);
     if (HWY_LIKELY(hn::AllTrue(d, is_known))) return result;
     HWY_ALIGN double orders[hn::MaxLanes(d)];
     HWY_ALIGN double points[hn::MaxLanes(d)];
@@ -364,21 +361,63 @@ struct IgammaOfVectors {
     hn::Store(result, d, results);
     for (size_t i = 0; i < hn::Lanes(d); ++i) {
       if (orders[i] == 0) continue;
-      results[i] = kUpper ? special::igammac(orders[i], points[i]) : special::igamma(orders[i], points[i]);
+      results[i] = scalar_igamma(orders[i], points[i], is_upper);
     }
     return hn::Load(d, results);
   }
 
  private:
+  template <typename D, typename V>
+  HWY_INLINE HWY_ATTR V of_plain(D d, V a, V x) const {
+    const V one = hn::Set(d, 1.0);
+    // 1 / gamma(a + 1): that of what is beside a whole number, over those from there to a.
+    const V whole = hn::Round(a);
+    const V rest = hn::Sub(a, whole);
+    V product = one;
+    for (double k = 1; k <= most_order; ++k) {
+      const V step = hn::Set(d, k);
+      product = hn::IfThenElse(hn::Le(step, whole), hn::Mul(product, hn::Add(rest, step)), product);
+    }
+    constexpr special::InverseFactorial kBesideZero = special::inverse_factorial_beside_zero();
+    V less_one = hn::Zero(d);
+    for (size_t i = std::size(kBesideZero.terms) - 1; i > 0; --i) {
+      less_one = hn::Mul(hn::Add(less_one, hn::Set(d, kBesideZero.terms[i])), rest);
+    }
+    const V inverse = hn::Div(hn::Add(one, less_one), product);
+    const V power = positive_power(d, x, a);
+    const V density = hn::Mul(hn::Mul(power, exp_vector(d, hn::Neg(x))), inverse);
+
+    const V border = hn::Set(d, 1.1);
+    const auto is_right = hn::And(hn::Gt(x, border), hn::Gt(x, a));
+    V lower = one;
+    V upper = one;
+    if (!hn::AllTrue(d, is_right)) {
+      lower = hn::Mul(density, sum_series(d, a, x, is_right));
+      upper = hn::Sub(one, lower);
+      const auto is_small = hn::And(hn::Lt(a, one), hn::Le(x, border));  // where the rest of 1 would be lost
+      if (is_upper && !hn::AllFalse(d, is_small)) {
+        // The logarithm of x^a / gamma(a + 1), of which `product` is 1 or a.
+        const V log = hn::MulAdd(a, hn::Log(d, x), hn::Sub(log1p_of_any(d, less_one), log_of_any(d, product)));
+        const V more = hn::Mul(hn::Mul(hn::Mul(power, inverse), a), sum_alternating(d, a, x));
+        upper = hn::IfThenElse(is_small, hn::Neg(hn::Add(expm1_vector(d, log), more)), upper);
+      }
+    }
+    if (!hn::AllFalse(d, is_right)) {
+      const V right = hn::Mul(hn::Mul(density, a), evaluate_fraction(d, a, x, is_right));
+      upper = hn::IfThenElse(is_right, right, upper);
+      lower = hn::IfThenElse(is_right, hn::Sub(one, right), lower);
+    }
+    return is_upper ? upper : lower;
+  }
   // 1 + x / (a + 1) + x^2 / ((a + 1) (a + 2)) + ..., but where `is_left_out`. Each number stops where it would alone.
   template <typename D, typename V, typename M>
-  HWY_INLINE HWY_ATTR static V sum_series(D d, V a, V x, M is_left_out) {
+  HWY_INLINE HWY_ATTR V sum_series(D d, V a, V x, M is_left_out) const {
     V term = hn::Set(d, 1.0);
     V sum = term;
     for (int k = 1; k < kMostTerms; ++k) {
       term = hn::Mul(term, hn::Div(x, hn::Add(a, hn::Set(d, static_cast<double>(k)))));
       sum = hn::Add(sum, term);
-      const auto is_done = hn::Or(is_left_out, hn::Lt(term, hn::Mul(sum, hn::Set(d, kSmallest))));
+      const auto is_done = hn::Or(is_left_out, hn::Lt(term, hn::Mul(sum, hn::Set(d, smallest))));
       if (hn::AllTrue(d, is_done)) break;
       term = hn::IfThenZeroElse(is_done, term);
     }
@@ -389,7 +428,7 @@ struct IgammaOfVectors {
   HWY_INLINE HWY_ATTR static V sum_alternating(D d, V a, V x) {
     V power = hn::Set(d, 1.0);
     V sum = hn::Zero(d);
-    for (int k = 1; k < 14; ++k) {
+    for (int k = 1; k < 24; ++k) {
       power = hn::Mul(hn::Mul(power, x), hn::Set(d, -1.0 / k));
       sum = hn::Add(sum, hn::Div(power, hn::Add(a, hn::Set(d, static_cast<double>(k)))));
     }
@@ -397,7 +436,7 @@ struct IgammaOfVectors {
   }
   // Lentz's method, where `counts`; each number stops where it would alone.
   template <typename D, typename V, typename M>
-  HWY_INLINE HWY_ATTR static V evaluate_fraction(D d, V a, V x, M counts) {
+  HWY_INLINE HWY_ATTR V evaluate_fraction(D d, V a, V x, M counts) const {
     const V one = hn::Set(d, 1.0);
     V b = hn::Sub(hn::Add(x, one), a);
     V c = hn::Set(d, 1e300);
@@ -411,7 +450,8 @@ struct IgammaOfVectors {
       c = hn::Add(b, hn::Div(numerator, c));
       const V step = hn::Mul(inverse, c);
       result = hn::IfThenElse(counts, hn::Mul(result, step), result);
-      counts = hn::And(counts, hn::Ge(hn::Abs(hn::Sub(step, one)), hn::Set(d, kSmallest)));
+      const V change = hn::Abs(hn::Sub(step, one));
+      counts = hn::And(counts, hn::Gt(change, hn::Set(d, 4 * smallest)));
       if (hn::AllFalse(d, counts)) break;
     }
     return result;

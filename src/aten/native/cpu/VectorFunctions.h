@@ -13,4 +13,7 @@ bool run_in_vectors(TensorIterator& iter, BinaryFunction function);
 bool run_special(TensorIterator& iter, UnaryFunction function);
 bool run_special(TensorIterator& iter, BinaryFunction function);
 
+// What vectors of incomplete gamma functions ask for what is rare: this, once for all instruction sets.
+double scalar_igamma(double a, double x, bool is_upper);
+
 }  // namespace at::native::cpu

@@ -8,6 +8,7 @@
 
 #include <cmath>
 #include <complex>
+#include <type_traits>
 
 namespace at::native::cpu {
 
@@ -34,20 +35,33 @@ void dispatch_complex(const TensorIterator& iter, const char* name, Body&& body)
 AT_FORALL_COMPLEX_BINARY_FUNCTIONS(TORCH_COMPLEX_BINARY)
 #undef TORCH_COMPLEX_BINARY
 
-#define TORCH_COMPLEX_UNARY(name, Result, ...)                                              \
-  void complex_##name(TensorIterator& iter) {                                               \
-    dispatch_complex(iter, #name, [&](auto zero) {                                          \
-      using T = decltype(zero);                                                             \
-      using P [[maybe_unused]] = typename T::value_type;                                    \
-      run_unary<Result, T>(iter, [](T z) -> Result { return __VA_ARGS__; }, kComplexGrain); \
-    });                                                                                     \
+#define TORCH_COMPLEX_UNARY(name, Result, ...)                                     \
+  void complex_##name(TensorIterator& iter) {                                      \
+    dispatch_complex(iter, #name, [&](auto zero) {                                 \
+      using T = decltype(zero);                                                    \
+      using P [[maybe_unused]] = typename T::value_type;                           \
+      const auto function = [](T z) -> Result { return __VA_ARGS__; };             \
+      if constexpr (std::is_same_v<Result, c10::complex<float>>) {                 \
+        if (run_in_vectors(iter, ComplexFunction::name, function)) return;         \
+      }                                                                            \
+      run_unary<Result, T>(iter, function, kComplexGrain);                         \
+    });                                                                            \
   }
 AT_FORALL_COMPLEX_UNARY_FUNCTIONS(TORCH_COMPLEX_UNARY)
-TORCH_COMPLEX_UNARY(angle, P, std::atan2(z.imag(), z.real()))
 #undef TORCH_COMPLEX_UNARY
+
+void complex_angle(TensorIterator& iter) {
+  dispatch_complex(iter, "angle", [&](auto zero) {
+    using T = decltype(zero);
+    using P = typename T::value_type;
+    run_unary<P, T>(iter, [](T z) -> P { return std::atan2(z.imag(), z.real()); }, kComplexGrain);
+  });
+}
 
 void complex_pow_scalar(TensorIterator& iter, const Scalar& exponent) {
   if (exponent.equal(-1)) return complex_reciprocal(iter);
+  if (exponent.equal(0.5)) return complex_sqrt(iter);
+  if (exponent.equal(-0.5)) return complex_rsqrt(iter);
   dispatch_complex(iter, "pow", [&](auto zero) {
     using T = decltype(zero);
     if (exponent.equal(0)) return run_unary<T, T>(iter, [](T) { return T(1); });
@@ -55,20 +69,8 @@ void complex_pow_scalar(TensorIterator& iter, const Scalar& exponent) {
     if (exponent.equal(2)) return run_unary<T, T>(iter, [](T z) { return z * z; });
     if (exponent.equal(3)) return run_unary<T, T>(iter, [](T z) { return z * z * z; });
     if (exponent.equal(-2)) return run_unary<T, T>(iter, [](T z) { return T(1) / (z * z); });
-    if (exponent.equal(0.5)) return run_unary<T, T>(iter, [](T z) { return sqrt_of(z); }, kComplexGrain);
     const T power = exponent.to<T>();
     run_unary<T, T>(iter, [power](T z) { return pow_of(z, power); }, kComplexGrain);
-  });
-}
-
-// ---------------------------------------------------------------- parts
-
-void polar_kernel(TensorIterator& iter) {
-  dispatch_floating_types(iter.common_dtype(), "polar", [&](auto type) {
-    using P = typename decltype(type)::type;
-    run_binary<c10::complex<P>, P>(
-        iter, [](P size, P angle) { return c10::complex<P>(size * std::cos(angle), size * std::sin(angle)); },
-        kComplexGrain);
   });
 }
 

@@ -5,6 +5,7 @@
 #include <aten/Kernels.h>
 #include <aten/TensorIterator.h>
 #include <aten/native/DistributionFormulas.h>
+#include <aten/native/cpu/FusedKernels.h>
 
 #include <algorithm>
 #include <cmath>
@@ -61,6 +62,21 @@ void distribution_kernel(const Tensor& self, Distribution distribution, double f
   } else {
     fill_serially(self, [&] { return first + second * std::tan(kPi * (uniform() - 0.5)); });
   }
+}
+
+void draw_slopes(const Tensor& slopes, const Tensor& self, double low, double high, const Generator& given) {
+  CPUGenerator& generator = cpu_generator(given);
+  const std::lock_guard<std::mutex> lock(generator.mutex);
+  const double width = high - low;
+  dispatch_floating_types(self.dtype(), "rrelu_with_noise_out_cpu", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
+    const auto* from = self.data_ptr<scalar_t>();
+    auto* to = slopes.data_ptr<scalar_t>();
+    for (int64_t i = 0; i < self.numel(); ++i) {
+      to[i] = from[i] <= scalar_t(0) ? static_cast<scalar_t>(std::fma(generator.uniform<double>(), width, low))
+                                     : scalar_t(1);
+    }
+  });
 }
 
 void elementwise_distribution_kernel(const Tensor& out, const Tensor& first, const Tensor& second,

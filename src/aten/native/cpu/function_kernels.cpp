@@ -2,12 +2,14 @@
 
 #include <aten/Dispatch.h>
 #include <aten/Kernels.h>
+#include <aten/native/cpu/ComplexKernels.h>
 #include <aten/native/cpu/Loops-inl.h>
 #include <aten/native/ScalarFormulas.h>
 #include <aten/native/cpu/VectorFunctions.h>
 
 #include <cmath>
 #include <complex>
+#include <type_traits>
 
 namespace at::native::cpu {
 
@@ -41,8 +43,14 @@ void run_each(TensorIterator& iter, T (*function)(T, T)) {
 
 }  // namespace
 
-#define TORCH_CASE_IN_STANDARD(name) \
-  case UnaryFunction::name: return run_each<T>(iter, [](T z) { return T(name##_of(S(z))); });
+#define TORCH_CASE_IN_STANDARD(name)                                       \
+  case UnaryFunction::name: {                                              \
+    const auto call = [](T z) { return T(name##_of(S(z))); };              \
+    if constexpr (std::is_same_v<T, c10::complex<float>>) {                \
+      if (run_in_vectors(iter, ComplexFunction::name, call)) return;       \
+    }                                                                      \
+    return run_each<T>(iter, call);                                        \
+  }
 #define TORCH_CASE(name) \
   case UnaryFunction::name: return run_each<T>(iter, &name##_of<T>);
 #define TORCH_NO_CASE(name) \
@@ -68,6 +76,11 @@ void unary_function_kernel(TensorIterator& iter, UnaryFunction function) {
 
 #define TORCH_CASE(name) \
   case BinaryFunction::name: return run_each<T>(iter, &name##_of<T>);
+
+double scalar_igamma(double a, double x, bool is_upper) {
+  static double (*const functions[])(double, double) = {&igamma_of<double>, &igammac_of<double>};  // as below
+  return functions[is_upper](a, x);
+}
 
 void dirichlet_grad_kernel(TensorIterator& iter) {
   dispatch_floating_types(iter.common_dtype(), "_dirichlet_grad", [&](auto type) {

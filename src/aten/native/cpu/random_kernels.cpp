@@ -10,7 +10,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <limits>
+#include <utility>
 #include <vector>
 
 namespace at::native::cpu {
@@ -83,6 +84,19 @@ void normal_kernel(const Tensor& self, double mean, double std, const Generator&
   });
 }
 
+// The remainder of 32 bits by what is less than 2^32, without a division (Lemire, Kaser and Kurz).
+class Remainder {
+ public:
+  explicit Remainder(uint64_t divisor) : divisor_(divisor), factor_(~uint64_t{0} / divisor + 1) {}
+  uint64_t operator()(uint32_t number) const {
+    return static_cast<uint64_t>((static_cast<unsigned __int128>(factor_ * number) * divisor_) >> 64);
+  }
+
+ private:
+  uint64_t divisor_;
+  uint64_t factor_;
+};
+
 // Integers from `from` on, `range` of them; a range of 0 stands for 2^64.
 void random_kernel(const Tensor& self, int64_t from, uint64_t range, const Generator& given) {
   CPUGenerator& generator = cpu_generator(given);
@@ -94,8 +108,12 @@ void random_kernel(const Tensor& self, int64_t from, uint64_t range, const Gener
     using scalar_t = typename decltype(type)::type;
     const auto offset = static_cast<uint64_t>(from);
     if (narrow) {
-      fill_serially<scalar_t>(self,
-                              [&] { return static_cast<int64_t>(generator.random() % range + offset); });
+      fill_serially<scalar_t>(self, [&, remainder = Remainder(range)] {
+        return static_cast<int64_t>(remainder(generator.random()) + offset);
+      });
+    } else if ((range & (range - 1)) == 0 && range != 0) {
+      fill_serially<scalar_t>(
+          self, [&] { return static_cast<int64_t>((generator.random64() & (range - 1)) + offset); });
     } else if (range != 0) {
       fill_serially<scalar_t>(self,
                               [&] { return static_cast<int64_t>(generator.random64() % range + offset); });
@@ -143,7 +161,10 @@ void randperm_kernel(const Tensor& out, const Generator& given) {
     const int64_t count = out.numel();
     for (int64_t i = 0; i < count; ++i) values[i] = static_cast<scalar_t>(i);
     for (int64_t i = 0; i + 1 < count; ++i) {
-      const int64_t other = i + static_cast<int64_t>(generator.random() % static_cast<uint64_t>(count - i));
+      const uint32_t drawn = generator.random();
+      const auto left = static_cast<uint64_t>(count - i);
+      const bool is_narrow = left <= std::numeric_limits<uint32_t>::max();  // which divides in half of the time
+      const uint64_t other = i + (is_narrow ? drawn % static_cast<uint32_t>(left) : drawn);
       std::swap(values[i], values[other]);
     }
   });
@@ -160,23 +181,24 @@ void multinomial_kernel(const Tensor& out, const Tensor& self, bool replacement,
   dispatch_floating_types(self.dtype(), "multinomial", [&](auto type) {
     using scalar_t = typename decltype(type)::type;
     const scalar_t* values = weights.data_ptr<scalar_t>();
-    std::vector<scalar_t> row(categories);
     if (!replacement || samples == 1) {
       // The largest of weight / exponential(1) are a sample without replacement.
-      std::vector<scalar_t> keys(rows * categories);
-      for (int64_t i = 0; i < rows * categories; ++i) {
-        keys[i] = values[i] / static_cast<scalar_t>(-std::log1p(-generator.uniform<double>()));
-      }
-      std::vector<int64_t> order(categories);
+      std::vector<std::pair<scalar_t, int64_t>> keys(categories);
+      const auto is_before = [](const auto& a, const auto& b) {
+        return a.first != b.first ? a.first > b.first : a.second < b.second;
+      };
       for (int64_t i = 0; i < rows; ++i) {
-        const scalar_t* key = keys.data() + i * categories;
-        std::iota(order.begin(), order.end(), int64_t{0});
-        std::partial_sort(order.begin(), order.begin() + samples, order.end(),
-                          [&](int64_t a, int64_t b) { return key[a] != key[b] ? key[a] > key[b] : a < b; });
-        std::copy_n(order.begin(), samples, result + i * samples);
+        for (int64_t j = 0; j < categories; ++j) {
+          const auto drawn = static_cast<scalar_t>(-std::log1p(-generator.uniform<double>()));
+          keys[j] = {values[i * categories + j] / drawn, j};
+        }
+        if (samples < categories) std::nth_element(keys.begin(), keys.begin() + samples, keys.end(), is_before);
+        std::sort(keys.begin(), keys.begin() + samples, is_before);
+        for (int64_t j = 0; j < samples; ++j) result[i * samples + j] = keys[j].second;
       }
       return;
     }
+    std::vector<scalar_t> row(categories);
     for (int64_t i = 0; i < rows; ++i) {
       scalar_t total = 0;
       for (int64_t j = 0; j < categories; ++j) row[j] = total += values[i * categories + j];

@@ -107,6 +107,63 @@ HWY_NOINLINE HWY_ATTR void compute_binary(double* first, const double* second, i
   }
 }
 
+// Incomplete gamma functions of up to kStagedRow pairs, those that take about as many steps side by side.
+HWY_NOINLINE HWY_ATTR void compute_igamma(double* first, const double* second, int64_t count,
+                                          const IgammaOfVectors& function) {
+  const hn::ScalableTag<double> d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  HWY_ALIGN double orders[kStagedRow];
+  HWY_ALIGN double points[kStagedRow];
+  uint8_t kinds[kStagedRow];
+  int16_t places[kStagedRow];
+  int16_t starts[33] = {};
+  bool is_mixed = false;
+  for (int64_t i = 0; i < count && !is_mixed; i += lanes) {
+    is_mixed = !hn::AllFalse(d, function.is_plain(d, hn::Load(d, first + i), hn::Load(d, second + i)));
+  }
+  for (int64_t i = 0; i < count && is_mixed; ++i) {
+    kinds[i] = static_cast<uint8_t>(function.kind_of(first[i], second[i]));
+    ++starts[kinds[i] + 1];
+  }
+  for (int kind = 0; kind < 32; ++kind) starts[kind + 1] = static_cast<int16_t>(starts[kind + 1] + starts[kind]);
+  for (int64_t i = 0; i < count && is_mixed; ++i) {
+    const int16_t place = starts[kinds[i]]++;
+    places[i] = place;
+    orders[place] = first[i];
+    points[place] = second[i];
+  }
+  double* const a = is_mixed ? orders : first;
+  const double* const x = is_mixed ? points : second;
+  for (int64_t i = 0; i < count; i += lanes) {
+    hn::Store(function(d, hn::Load(d, a + i), hn::Load(d, x + i)), d, a + i);
+  }
+  for (int64_t i = 0; i < count && is_mixed; ++i) first[i] = orders[places[i]];
+}
+template <bool kUpper>
+void compute_igamma_of_floats(double* first, const double* second, int64_t count) {
+  compute_igamma(first, second, count, IgammaOfVectors::of_floats(kUpper));
+}
+template <bool kUpper>
+void compute_igamma_of_doubles(double* first, const double* second, int64_t count) {
+  compute_igamma(first, second, count, IgammaOfVectors::of_doubles(kUpper));
+}
+
+// The series of zeta is the scalar function's; where there is none no call is made.
+struct ZetaOfVectors {
+  template <typename D, typename V>
+  HWY_INLINE HWY_ATTR V operator()(D d, V s, V q) const {
+    const V result = hn::Set(d, special::kNaN);
+    const auto asks = hn::And(hn::Ge(s, hn::Set(d, 1.0)), hn::Eq(q, q));
+    if (hn::AllFalse(d, asks)) return result;
+    HWY_ALIGN double orders[hn::MaxLanes(d)];
+    HWY_ALIGN double points[hn::MaxLanes(d)];
+    hn::Store(s, d, orders);
+    hn::Store(q, d, points);
+    for (size_t i = 0; i < hn::Lanes(d); ++i) orders[i] = special::zeta(orders[i], points[i]);
+    return hn::Load(d, orders);
+  }
+};
+
 // Rows of float32 or float64 in parts that the first cache holds as float64: the functions are long, and stand in the
 // library once for both types and for all that rows may lie like.
 template <typename T>
@@ -209,8 +266,13 @@ bool RunSpecialBinary(TensorIterator& iter, BinaryFunction function) {
       TORCH_CASE(hermite_polynomial_he, HermiteHe)
       TORCH_CASE(laguerre_polynomial_l, LaguerreL)
       TORCH_CASE(legendre_polynomial_p, LegendreP)
-      case BinaryFunction::igamma: return floats ? &compute_binary<IgammaOfVectors<false>> : nullptr;
-      case BinaryFunction::igammac: return floats ? &compute_binary<IgammaOfVectors<true>> : nullptr;
+      case BinaryFunction::igamma:
+        if (floats) return &compute_igamma_of_floats<false>;
+        return TORCH_FUSED_PRODUCTS ? &compute_igamma_of_doubles<false> : nullptr;
+      case BinaryFunction::igammac:
+        if (floats) return &compute_igamma_of_floats<true>;
+        return TORCH_FUSED_PRODUCTS ? &compute_igamma_of_doubles<true> : nullptr;
+      case BinaryFunction::zeta: return &compute_binary<ZetaOfVectors>;
       case BinaryFunction::xlogy: return &compute_binary<XlogyOfVectors<false>>;
       case BinaryFunction::xlog1py: return &compute_binary<XlogyOfVectors<true>>;
       default: return nullptr;

@@ -100,43 +100,55 @@ int64_t search_row(const T* row, const int64_t* order, int64_t size, T value, bo
   return low;
 }
 
+template <typename T>
+void search_rows(const Tensor& out, const Tensor& boundaries, const Tensor& self, const int64_t* order, bool right) {
+  const int64_t size = boundaries.sizes().back();
+  const int64_t row_length = boundaries.dim() == 1 ? self.numel() : self.sizes().back();
+  int64_t* to = out.data_ptr<int64_t>();
+  const T* sorted = boundaries.data_ptr<T>();
+  const T* values = self.data_ptr<T>();
+  const auto first_of_row = [&](int64_t i) { return boundaries.dim() == 1 ? 0 : i / row_length * size; };
+  // Of one row all NaN have the same place.
+  const auto place_of = [&](const T* row, T nan) { return right ? size : search_row(row, order, size, nan, right); };
+  const bool has_one_row = boundaries.dim() == 1;
+  parallel_for(0, self.numel(), kGrainSize / 16, [&](int64_t first, int64_t last) {
+    int64_t i = first;
+    int64_t known = -1;
+    for (; i + kSearches <= last && order == nullptr && size > 0; i += kSearches) {
+      const T* rows[kSearches];
+      bool has_nan = false;
+      for (int k = 0; k < kSearches; ++k) {
+        rows[k] = sorted + first_of_row(i + k);
+        has_nan |= is_nan(values[i + k]);
+      }
+      if (right) count_before(to + i, rows, size, values + i, std::less_equal<>());
+      else count_before(to + i, rows, size, values + i, std::less<>());
+      for (int k = 0; has_nan && k < kSearches; ++k) {
+        if (!is_nan(values[i + k])) continue;
+        if (known < 0 || !has_one_row) known = place_of(rows[k], values[i + k]);
+        to[i + k] = known;
+      }
+    }
+    for (; i < last; ++i) {
+      const int64_t row = first_of_row(i);
+      to[i] = search_row(sorted + row, order ? order + row : nullptr, size, values[i], right);
+    }
+  });
+}
+
 }  // namespace
 
 void searchsorted_kernel(const Tensor& out, const Tensor& boundaries, const Tensor& self, const Tensor& sorter,
                          bool right) {
-  const int64_t size = boundaries.sizes().back();
-  const int64_t row_length = boundaries.dim() == 1 ? self.numel() : self.sizes().back();
-  int64_t* to = out.data_ptr<int64_t>();
-  const int64_t* order = sorter.defined() ? sorter.data_ptr<int64_t>() : nullptr;
+  if (c10::is_reduced_floating_type(self.dtype())) {  // which would be code for conversions
+    const Tensor values = at::detail::to_dtype(self, kFloat);
+    return searchsorted_kernel(out, at::detail::to_dtype(boundaries, kFloat), values, sorter, right);
+  }
   dispatch_ordered_types(self.dtype(), "searchsorted", [&](auto type) {
     using scalar_t = typename decltype(type)::type;
-    const scalar_t* sorted = boundaries.data_ptr<scalar_t>();
-    const scalar_t* values = self.data_ptr<scalar_t>();
-    const auto first_of_row = [&](int64_t i) { return boundaries.dim() == 1 ? 0 : i / row_length * size; };
-    parallel_for(0, self.numel(), kGrainSize / 16, [&](int64_t first, int64_t last) {
-      int64_t i = first;
-      // float16 and bfloat16 are rare, and would be code for conversions.
-      constexpr bool kTogether = !c10::is_reduced_floating_v<scalar_t>;
-      for (; kTogether && i + kSearches <= last && order == nullptr && size > 0; i += kSearches) {
-        const scalar_t* rows[kSearches];
-        bool has_nan = false;
-        for (int k = 0; k < kSearches; ++k) {
-          rows[k] = sorted + first_of_row(i + k);
-          has_nan |= is_nan(values[i + k]);
-        }
-        if (has_nan) {
-          for (int k = 0; k < kSearches; ++k) to[i + k] = search_row(rows[k], order, size, values[i + k], right);
-        } else if (right) {
-          count_before(to + i, rows, size, values + i, std::less_equal<>());
-        } else {
-          count_before(to + i, rows, size, values + i, std::less<>());
-        }
-      }
-      for (; i < last; ++i) {
-        const int64_t row = first_of_row(i);
-        to[i] = search_row(sorted + row, order ? order + row : nullptr, size, values[i], right);
-      }
-    });
+    if constexpr (!c10::is_reduced_floating_v<scalar_t>) {
+      search_rows<scalar_t>(out, boundaries, self, sorter.defined() ? sorter.data_ptr<int64_t>() : nullptr, right);
+    }
   });
 }
 

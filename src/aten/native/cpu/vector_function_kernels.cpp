@@ -87,6 +87,28 @@ struct Nextafter {
     return bool(from != from) | bool(to != to) ? from + to : next;
   }
 };
+// The next number of float16 or bfloat16, of their numbers as float: a unit of theirs counts many of float's.
+template <bool kFloat16>
+struct NextafterOfHalves {
+  TORCH_SIMD float operator()(float from, float to) const {
+    constexpr float least = kFloat16 ? 0x1p-24f : 0x1p-133f;
+    constexpr float least_normal = kFloat16 ? 0x1p-14f : 0.0f;  // bfloat16's subnormal numbers are float's
+    constexpr int32_t unit = kFloat16 ? 1 << 13 : 1 << 16;
+    const float size = std::fabs(from);
+    const bool grows = bool(to > from) == bool(from > 0.0f);
+    int32_t bits;
+    std::memcpy(&bits, &from, sizeof(bits));
+    bits += grows ? unit : -unit;
+    float next;
+    std::memcpy(&next, &bits, sizeof(bits));
+    const bool is_subnormal = bool(size < least_normal) | (bool(size == least_normal) & !grows);
+    next = is_subnormal ? std::copysign(size + (grows ? least : -least), from) : next;
+    next = kFloat16 && size > 65504.0f ? std::copysign(65504.0f, from) : next;
+    next = from == 0.0f ? std::copysign(least, to) : next;
+    next = from == to ? to : next;
+    return bool(from != from) | bool(to != to) ? from + to : next;
+  }
+};
 // float32: float64 holds the squares. Infinity wins over NaN.
 struct Hypot {
   TORCH_SIMD float operator()(float a, float b) const {
@@ -313,7 +335,14 @@ bool RunCheapBinary(TensorIterator& iter, BinaryFunction function) {
     case BinaryFunction::fmax: return run(Fmax<T>());
     case BinaryFunction::fmin: return run(Fmin<T>());
     case BinaryFunction::heaviside: return run(Heaviside<T>());
-    case BinaryFunction::nextafter: return run(Nextafter<T>());
+    case BinaryFunction::nextafter:
+      if constexpr (sizeof(T) == 4) {
+        // Numbers are float in memory, too.
+        const auto are = [&](ScalarType type) { return iter.memory_dtype(1) == type || iter.memory_dtype(2) == type; };
+        if (are(kHalf)) return run(NextafterOfHalves<true>());
+        if (are(kBFloat16)) return run(NextafterOfHalves<false>());
+      }
+      return run(Nextafter<T>());
     default: return false;
   }
 }

@@ -161,14 +161,14 @@ bool is_numpy_array(PyObject* object) {
 at::Tensor tensor_from_buffer(PyObject* object, bool warn_read_only) {
   auto held = std::make_unique<HeldBuffer>();
   const bool is_array = is_numpy_array(object);
-  const std::string unsupported =
-      is_array ? "can't convert np.ndarray of type " + dtype_text(object) +
-                     ". The only supported types are: " + supported_names() + "."
-               : "";
+  const auto unsupported = [&] {
+    return "can't convert np.ndarray of type " + dtype_text(object) +
+           ". The only supported types are: " + supported_names() + ".";
+  };
   if (PyObject_GetBuffer(object, &held->buffer, PyBUF_FULL_RO) < 0) {
     if (!is_array) throw PythonError();
     PyErr_Clear();
-    raise(PyExc_TypeError, unsupported);
+    raise(PyExc_TypeError, unsupported());
   }
   // From here on the buffer must be released on every way out.
   const Py_buffer& buffer = held->buffer;
@@ -184,7 +184,7 @@ at::Tensor tensor_from_buffer(PyObject* object, bool warn_read_only) {
                             "byte orders is currently not supported.");
   }
   if (dtype == c10::ScalarType::Undefined || static_cast<Py_ssize_t>(c10::element_size(dtype)) != buffer.itemsize) {
-    raise(PyExc_TypeError, is_array ? unsupported
+    raise(PyExc_TypeError, is_array ? unsupported()
                                     : std::string("a buffer with elements of format '") +
                                           (buffer.format ? buffer.format : "B") + "' has no matching dtype");
   }

@@ -178,7 +178,9 @@ def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: 
     >>> softmax(torch.tensor([0.0, 0.0]), 0)
     tensor([0.5000, 0.5000])
     """
-    return input.softmax(choose_softmax_dimension("softmax", dim, input.dim()), dtype=dtype)
+    if dim is None:
+        dim = choose_softmax_dimension("softmax", dim, input.dim())
+    return input.softmax(dim) if dtype is None else input.softmax(dim, dtype=dtype)
 
 
 def log_softmax(
@@ -189,7 +191,9 @@ def log_softmax(
     >>> log_softmax(torch.tensor([0.0, 0.0]), 0)
     tensor([-0.6931, -0.6931])
     """
-    return input.log_softmax(choose_softmax_dimension("log_softmax", dim, input.dim()), dtype=dtype)
+    if dim is None:
+        dim = choose_softmax_dimension("log_softmax", dim, input.dim())
+    return input.log_softmax(dim) if dtype is None else input.log_softmax(dim, dtype=dtype)
 
 
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:

@@ -201,8 +201,16 @@ class Module(HooksMixin, StateDictMixin):
             )
         if name == "":
             raise KeyError(f'{kind} name can\'t be empty string ""')
-        if hasattr(self, name) and name not in store:
+        if name not in store and self._has(name):
             raise KeyError(f"attribute '{name}' already exists")
+
+    def _has(self, name: str) -> bool:
+        """`hasattr(self, name)`; the error that says no is not made where all names are known."""
+        if type(self).__getattr__ is not Module.__getattr__:
+            return hasattr(self, name)
+        own = self.__dict__
+        stores = (own, own.get("_parameters"), own.get("_buffers"), own.get("_modules"))
+        return any(store and name in store for store in stores) or hasattr(type(self), name)
 
     def register_parameter(self, name: str, param: Parameter | None) -> None:
         """Adds a parameter, or None to keep its place."""
