@@ -133,6 +133,14 @@ def test_files_gradients_and_modules(dtype: torch.dtype) -> None:
     assert torch.nn.Linear(2, 2).to(dtype).weight.dtype == dtype
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_dlpack(dtype: torch.dtype) -> None:
+    x = torch.tensor([1.0, 2.0, 0.25]).to(dtype)
+    taken = torch.from_dlpack(x)
+    assert taken.dtype == dtype
+    assert torch.equal(taken, x)
+
+
 def test_limits() -> None:
     limits = torch.finfo(torch.float8_e4m3fn)
     assert (limits.min, limits.max, limits.eps, limits.tiny, limits.bits) == (-448, 448, 0.125, 2.0**-6, 8)

@@ -22,7 +22,19 @@ struct DLDevice {
   int32_t index;
 };
 
-enum Code : uint8_t { kInt = 0, kUInt = 1, kFloat = 2, kBFloat = 4, kComplex = 5, kBool = 6 };
+enum Code : uint8_t {
+  kInt = 0,
+  kUInt = 1,
+  kFloat = 2,
+  kBFloat = 4,
+  kComplex = 5,
+  kBool = 6,
+  kFloat8_e4m3fn = 10,
+  kFloat8_e4m3fnuz = 11,
+  kFloat8_e5m2 = 12,
+  kFloat8_e5m2fnuz = 13,
+  kFloat8_e8m0fnu = 14,
+};
 
 struct DLDataType {
   uint8_t code;
@@ -74,7 +86,14 @@ struct Exported {
 DLDataType type_of(c10::ScalarType dtype) {
   const c10::TypeFacts& facts = c10::type_facts(dtype);
   const auto code = [&] {
-    if (dtype == at::kBFloat16) return kBFloat;
+    switch (dtype) {
+      case at::kBFloat16: return kBFloat;
+#define TORCH_CODE(cpp_type, name, ...) \
+      case c10::ScalarType::name: return k##name;
+      C10_FORALL_FLOAT8_TYPES(TORCH_CODE)
+#undef TORCH_CODE
+      default: break;
+    }
     switch (facts.kind) {
       case c10::TypeKind::Bool: return kBool;
       case c10::TypeKind::Floating: return kFloat;
