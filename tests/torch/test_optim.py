@@ -300,3 +300,16 @@ def test_a_gradient_goes_to_betas() -> None:
 
     betas = [torch.tensor(value, dtype=torch.float64, requires_grad=True) for value in (0.9, 0.99)]
     assert torch.autograd.gradcheck(train, betas)
+
+
+@pytest.mark.parametrize(
+    ("norm_type", "total"),
+    [("inf", 4.0), (float("inf"), 4.0), (2, 48**0.5), (1.0, 12.0), (0, 2.0)],  # 0 counts tensors, as in PyTorch
+)
+def test_gradients_are_clipped_by_any_norm(norm_type: Any, total: float) -> None:
+    parameters = [torch.ones(2, requires_grad=True), torch.ones(1, requires_grad=True)]
+    for parameter in parameters:
+        parameter.grad = torch.full_like(parameter, 4.0)
+    assert torch.nn.utils.clip_grad_norm_(parameters, 1.0, norm_type).item() == pytest.approx(total)
+    assert parameters[0].grad is not None
+    assert parameters[0].grad.tolist() == pytest.approx([4.0 / total] * 2, rel=1e-5)

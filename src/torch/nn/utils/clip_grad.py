@@ -30,7 +30,7 @@ def get_total_norm(
     values = _as_list(tensors)
     if not values:
         return torch.tensor(0.0)
-    device = values[0].device
+    norm_type, device = float(norm_type), values[0].device  # programs also write "inf"
     norms = [(torch.norm if value.is_sparse else torch.linalg.vector_norm)(value, norm_type) for value in values]
     total = torch.norm(torch.stack([norm if norm.device == device else norm.to(device) for norm in norms]), norm_type)
     if error_if_nonfinite and not math.isfinite(total.item()):
