@@ -19,6 +19,8 @@ using at::Tensor;
 using at::TensorList;
 using OptionalIntVector = std::optional<std::vector<int64_t>>;
 
+// `dim` counted from the front; a 0-dim tensor has dimension 0 for this purpose.
+int64_t wrap_dim(int64_t dim, size_t dimensions);
 // Zeros that a gradient is written into: where its class answers for operators (dispatch.h), of that class, too.
 Tensor zeros_beside(const Tensor& grad, IntArrayRef sizes);
 // grad * value, without an operation for one.
