@@ -133,6 +133,34 @@ def test_files_gradients_and_modules(dtype: torch.dtype) -> None:
     assert torch.nn.Linear(2, 2).to(dtype).weight.dtype == dtype
 
 
+def test_products_with_factors() -> None:
+    torch.manual_seed(0)
+    a = torch.randn(16, 32).to(torch.float8_e4m3fn)
+    b = torch.randn(48, 32).to(torch.float8_e5m2).t()
+    whole, lines = torch.nn.functional.ScalingType.TensorWise, torch.nn.functional.ScalingType.RowWise
+    one, other = torch.tensor(0.3), torch.tensor([[1.7]])
+    expected = (a.float() * 0.3) @ (b.float() * 1.7)
+    multiply = torch.nn.functional.scaled_mm
+    assert torch.equal(multiply(a, b, one, whole, [other], [whole], output_dtype=torch.float32), expected)
+    assert torch.equal(multiply(a, b, one, whole, other, whole), expected.bfloat16())
+    bias = torch.randn(48)
+    added = multiply(a, b, one, whole, other, whole, bias=bias, output_dtype=torch.float16)
+    assert torch.equal(added, (expected + bias).half())
+    rows, columns = torch.rand(16, 1), torch.rand(1, 48)
+    expected = (a.float() * rows) @ (b.float() * columns)
+    assert torch.equal(multiply(a, b, rows, lines, columns, lines, output_dtype=torch.float32), expected)
+    assert torch._scaled_mm(a, b, one, other).dtype == a.dtype
+    assert torch.equal((a @ a.t()).float(), (a.float() @ a.float().t()).to(a.dtype).float())
+    with pytest.raises(ValueError, match="Invalid scaling configuration"):
+        torch._scaled_mm(a, b, rows, other)
+    with pytest.raises(ValueError, match="Invalid scaling configuration"):
+        torch._scaled_mm(a.float(), b.float(), one, other)
+    with pytest.raises(RuntimeError, match="shapes cannot be multiplied"):
+        torch._scaled_mm(a, b.t(), one, other)
+    with pytest.raises(NotImplementedError, match="not BlockWise1x32 and TensorWise"):
+        multiply(a, b, one, torch.nn.functional.ScalingType.BlockWise1x32, other, whole)
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_dlpack(dtype: torch.dtype) -> None:
     x = torch.tensor([1.0, 2.0, 0.25]).to(dtype)

@@ -79,6 +79,10 @@ Tensor mm(const Tensor& self, const Tensor& mat2) {
   TORCH_CHECK(self.dim() == 2, "self must be a matrix");
   TORCH_CHECK(mat2.dim() == 2, "mat2 must be a matrix");
   check_matrices(self, mat2, "mm");
+  if (c10::is_float8_type(self.dtype())) {
+    return at::detail::to_dtype(native::mm(at::detail::to_dtype(self, kFloat), at::detail::to_dtype(mat2, kFloat)),
+                                self.dtype());
+  }
   Tensor out = at::detail::empty({self.sizes()[0], mat2.sizes()[1]}, self.dtype(), self.device());
   if (repeats(self, 0)) return repeat_into(out, native::mm(first_of(self, 0), mat2));
   if (repeats(mat2, 1)) return repeat_into(out, native::mm(self, first_of(mat2, 1)));
@@ -87,6 +91,31 @@ Tensor mm(const Tensor& self, const Tensor& mat2) {
   if (!adds) at::mul_out(out, self.contiguous(), mat2.contiguous());
   else if (out.numel() > 0) run_product(gemm_kernels, out, false, self, mat2, Scalar(0), Scalar(1));
   return out;
+}
+
+// In float, which holds all numbers of float8. `scale_result` and `use_fast_accum` are for other devices, as in
+// PyTorch.
+Tensor _scaled_mm(const Tensor& self, const Tensor& mat2, const Tensor& scale_a, const Tensor& scale_b,
+                  const Tensor& bias, const Tensor&, std::optional<ScalarType> out_dtype, bool) {
+  TORCH_CHECK(self.dim() == 2, "mat1 must be a matrix");
+  TORCH_CHECK(mat2.dim() == 2, "mat2 must be a matrix");
+  const int64_t rows = self.sizes()[0], columns = mat2.sizes()[1];
+  TORCH_CHECK(self.sizes()[1] == mat2.sizes()[0], "mat_a and mat_b shapes cannot be multiplied (", rows, "x",
+              self.sizes()[1], " and ", mat2.sizes()[0], "x", columns, ")");
+  const bool are_numbers = scale_a.numel() == 1 && scale_b.numel() == 1;
+  const bool are_lines = scale_a.sizes() == IntArrayRef({rows, 1}) && scale_b.sizes() == IntArrayRef({1, columns});
+  const bool are_float8 = c10::is_float8_type(self.dtype()) && c10::is_float8_type(mat2.dtype());
+  TORCH_CHECK_VALUE(
+      are_float8 && (are_numbers || are_lines) && scale_a.dtype() == kFloat && scale_b.dtype() == kFloat,
+      "Invalid scaling configuration: matrices should be float8, scales float32, one number each or (", rows,
+      ", 1) and (1, ", columns, "), but got ", self.dtype(), " and ", mat2.dtype(), " with ", scale_a.dtype(), " of ",
+      scale_a.sizes(), " and ", scale_b.dtype(), " of ", scale_b.sizes());
+  const auto scaled = [&](const Tensor& matrix, const Tensor& scale) {
+    return at::mul(matrix.to(kFloat), are_numbers ? at::reshape(scale, {}) : scale);
+  };
+  Tensor product = at::mm(scaled(self, scale_a), scaled(mat2, scale_b));
+  if (bias.defined()) product = at::add(product, bias.to(kFloat));
+  return product.to(out_dtype.value_or(self.dtype()));
 }
 
 Tensor addmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scalar& beta,

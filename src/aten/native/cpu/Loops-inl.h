@@ -70,8 +70,8 @@ HWY_NOINLINE TORCH_SIMD void move_elements(const char* from, int64_t from_step, 
   for (; i < count; ++i, from += from_step, to += to_step) std::memcpy(to, from, size);
 }
 
-// `count` elements `step` bytes apart, written side by side; there are vectors for one that repeats, for every second one
-// and for backwards.
+// `count` elements `step` bytes apart, written side by side; there are vectors for one that repeats, for every second
+// one and for backwards.
 template <size_t size>
 HWY_NOINLINE TORCH_SIMD void collect_elements(const char* from, int64_t step, int64_t count, char* to) {
   constexpr int64_t kSize = size;

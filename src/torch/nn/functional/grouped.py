@@ -1,4 +1,4 @@
-"""Products of groups of rows or columns with a matrix each, as in mixtures of experts; names of scaled products."""
+"""Products of groups of rows or columns with a matrix each, as in mixtures of experts; scaled products."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import torch
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from torch import Tensor
 
 
@@ -96,9 +98,53 @@ class SwizzleType(IntEnum):
     SWIZZLE_32_4_4 = 1
 
 
-def scaled_mm(mat_a: Tensor, mat_b: Tensor, *scales: Any, **options: Any) -> NoReturn:
-    """Raises NotImplementedError: tensors of 8 bits are kept and converted here, not multiplied with factors."""
-    raise NotImplementedError("scaled_mm: tensors of float8 are not multiplied here; convert them and use torch.mm")
+def scaled_mm(
+    mat_a: Tensor,
+    mat_b: Tensor,
+    scale_a: Tensor | list[Tensor],
+    scale_recipe_a: ScalingType | list[ScalingType],
+    scale_b: Tensor | list[Tensor],
+    scale_recipe_b: ScalingType | list[ScalingType],
+    swizzle_a: SwizzleType | list[SwizzleType] | None = None,
+    swizzle_b: SwizzleType | list[SwizzleType] | None = None,
+    bias: Tensor | None = None,
+    output_dtype: torch.dtype | None = torch.bfloat16,
+    contraction_dim: Sequence[int] = (),
+    use_fast_accum: bool = False,
+) -> Tensor:
+    """The product (M, N) of float8 matrices (M, K) and (K, N) that have float32 factors, in `output_dtype`.
+
+    A factor is one of the whole matrix (TensorWise), or there is one of each row of `mat_a`, (M, 1), and of each column
+    of `mat_b`, (1, N) (RowWise). `use_fast_accum`: taken, sums are float32.
+
+    Raises:
+        NotImplementedError: factors of blocks, which no CPU and no GPU has here; factors that lie in another order.
+
+    >>> ones = torch.ones(2, 2).to(torch.float8_e4m3fn)
+    >>> whole = ScalingType.TensorWise
+    >>> scaled_mm(ones, ones, torch.tensor(0.5), whole, torch.tensor(3.0), whole, output_dtype=torch.float32)
+    tensor([[3., 3.],
+            [3., 3.]])
+    """
+    kinds = [_only(scale_recipe_a), _only(scale_recipe_b)]
+    if kinds not in ([ScalingType.TensorWise] * 2, [ScalingType.RowWise] * 2):
+        names = " and ".join(ScalingType(kind).name for kind in kinds)
+        raise NotImplementedError(f"scaled_mm: factors are TensorWise or RowWise of both matrices here, not {names}")
+    if contraction_dim or any(_only(swizzle or 0) for swizzle in (swizzle_a, swizzle_b)):
+        raise NotImplementedError("scaled_mm: `contraction_dim` and other orders of factors are not here")
+    product: Tensor = torch._scaled_mm(  # type: ignore[attr-defined]
+        mat_a, mat_b, _only(scale_a), _only(scale_b), bias, None, output_dtype, use_fast_accum
+    )
+    return product
+
+
+def _only(value: Any) -> Any:
+    """The one item of a list, or what is no list."""
+    if not isinstance(value, list):
+        return value
+    if len(value) != 1:
+        raise NotImplementedError(f"scaled_mm: one factor of each matrix, but got {len(value)}")
+    return value[0]
 
 
 def scaled_grouped_mm(mat_a: Tensor, mat_b: Tensor, *scales: Any, **options: Any) -> NoReturn:
