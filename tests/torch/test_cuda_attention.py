@@ -67,6 +67,42 @@ def test_parts_of_several_images(dtype: torch.dtype, sizes: tuple[int, int, int,
     _compare(operands, dtype, is_causal=True, scale=0.7)
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("is_causal", [False, True])
+@pytest.mark.parametrize(
+    "sizes", [(130, 70, 40, 24), (65, 131, 8, 64), (1, 64, 64, 64), (64, 33, 72, 128), (129, 129, 128, 8)]
+)
+def test_tiles_of_tensor_cores(dtype: torch.dtype, is_causal: bool, sizes: tuple[int, int, int, int]) -> None:
+    """Of 16 bits and features in eights: more than a tile has, less, and none to spare."""
+    _compare(_operands(*sizes, heads=1, groups=1), dtype, is_causal=is_causal)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_tiles_under_masks(dtype: torch.dtype) -> None:
+    generator = torch.Generator().manual_seed(2)
+    mask = torch.randn(2, 1, 66, 70, dtype=torch.float64, generator=generator)
+    hidden = torch.zeros(66, 70, dtype=torch.float64)
+    hidden[3] = hidden[:, 64:] = hidden[60:] = -torch.inf
+    for own in (mask, mask > -1, mask[0] + hidden):
+        _compare(_operands(66, 70, 16, 8, 2, 2), dtype, own.to(dtype).double() if own.is_floating_point() else own)
+    _compare(_operands(66, 70, 16, 8, 2, 2), dtype, scale=-0.7)
+
+
+def test_tiles_of_any_layout() -> None:
+    """Heads that were projected together, in rows that begin anywhere."""
+    memory = torch.randn(2 * 70 * 3 * 24 + 8, device="cuda").bfloat16()
+    for first in (0, 1, 8):
+        heads = memory[first : first + 2 * 70 * 3 * 24].view(2, 70, 3, 24).transpose(1, 2)
+        grad = torch.randn(2, 3, 16, 70, device="cuda").bfloat16().transpose(2, 3)
+        results = []
+        for own in (heads, heads.clone(memory_format=torch.contiguous_format)):
+            leaves = [own[..., :16].detach().requires_grad_(), own.detach().requires_grad_()]
+            out = functional.scaled_dot_product_attention(leaves[0], leaves[0], leaves[1][..., 8:], is_causal=True)
+            results.append([out.detach(), *torch.autograd.grad(out, leaves, grad)])
+        for one, other in zip(*results, strict=True):
+            assert torch.equal(one, other)
+
+
 @pytest.mark.parametrize("dtype", TOLERANCES)
 @pytest.mark.parametrize("groups", [1, 2])
 def test_heads_that_share_keys(dtype: torch.dtype, groups: int) -> None:

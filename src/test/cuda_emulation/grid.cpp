@@ -8,6 +8,7 @@
 #include <link.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <tensor_cores.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -40,9 +41,17 @@ struct KernelFault {
 
 enum class State { kNew, kReady, kAtBarrier, kInWarp, kEnded };
 
+// Begun, and not waited for.
+struct LaterCopy {
+  void* target;
+  const void* source;  // null for zeros
+  int bytes;
+};
+
 struct Thread {
   Identity identity;
   unsigned number = 0;  // in the block
+  std::vector<LaterCopy> copies;
   Moment moment;
   State state = State::kNew;
   struct Worker* worker = nullptr;
@@ -159,6 +168,7 @@ class Block {
       thread.identity.block = place;
       thread.moment = {own_number, thread.number, 0, 0};
       thread.state = State::kNew;
+      thread.copies.clear();
       ready_.push_back(&thread);
     }
   }
@@ -360,14 +370,14 @@ void handle_signal(int signal, siginfo_t* info, void*) {
     static const char text[] = "CUDA emulation: the host followed a pointer to device memory\n";
     [[maybe_unused]] const auto written = write(2, text, sizeof text - 1);
   }
-  struct sigaction usual {};
+  struct sigaction usual{};
   usual.sa_handler = SIG_DFL;
   sigaction(signal, &usual, nullptr);
 }
 
 void install_handlers() {
   static const bool done = [] {
-    struct sigaction action {};
+    struct sigaction action{};
     action.sa_sigaction = handle_signal;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
     sigaction(SIGSEGV, &action, nullptr);
@@ -402,6 +412,24 @@ void meet_lanes(unsigned mask, const void* value, size_t bytes, Lanes& lanes) {
   active->meet(mask, value, bytes, lanes);
 }
 
+void copy_later(void* target, const void* source, int bytes, bool exists) {
+  active->thread().copies.push_back({target, exists ? source : nullptr, bytes});
+}
+
+void wait_for_copies() {
+  std::vector<LaterCopy>& copies = active->thread().copies;
+  for (const LaterCopy& copy : copies) {
+    const auto bytes = static_cast<size_t>(copy.bytes);
+    if (copy.source) check_access(copy.source, bytes, false, true);
+    check_access(copy.target, bytes, true, true);
+    if (copy.source)
+      memcpy(copy.target, copy.source, bytes);
+    else
+      memset(copy.target, 0, bytes);
+  }
+  copies.clear();
+}
+
 int own_lane() { return static_cast<int>(active->thread().number % kWarp); }
 
 void check_access(const void* address, size_t bytes, bool writes, bool aligned) {
@@ -432,7 +460,7 @@ void check_access(const void* address, size_t bytes, bool writes, bool aligned) 
     }
   } else if (!library.holds(address)) {
     block.fail(cudaErrorIllegalAddress, std::string("a kernel's ") + what + " of " + std::to_string(bytes) +
-                                                   " bytes is neither in its device's memory nor in its own");
+                                            " bytes is neither in its device's memory nor in its own");
   }
   if (numbers.below(64) == 0) block.yield();
 }

@@ -42,6 +42,31 @@ void launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, Arguments&&...
   C10_CUDA_KERNEL_LAUNCH_CHECK();
 }
 
+// The block's kBytes of shared memory, of a kernel that is started by launch_with_shared.
+template <size_t kBytes>
+__device__ void* dynamic_shared() {
+#if defined(__CUDACC__)
+  extern __shared__ __align__(16) unsigned char memory[];
+#else
+  alignas(16) __shared__ unsigned char memory[kBytes];
+#endif
+  return memory;
+}
+
+// launch(kernel, grid, block, arguments...) with `bytes` of shared memory beside the kernel's variables, also more than
+// 48 KB.
+template <typename... Parameters, typename... Arguments>
+void launch_with_shared(void (*kernel)(Parameters...), dim3 grid, dim3 block, size_t bytes, Arguments&&... arguments) {
+#if defined(__CUDACC__)
+  C10_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)));
+  kernel<<<grid, block, bytes, c10::cuda::current_stream()>>>(static_cast<Parameters>(arguments)...);
+  C10_CUDA_KERNEL_LAUNCH_CHECK();
+#else
+  static_cast<void>(bytes);
+  launch(kernel, grid, block, std::forward<Arguments>(arguments)...);
+#endif
+}
+
 template <typename Body>
 __global__ void __launch_bounds__(kThreads) for_each_index_kernel(int64_t n, Body body) {
   for (int64_t index = blockIdx.x * int64_t{blockDim.x} + threadIdx.x; index < n;

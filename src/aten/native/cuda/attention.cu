@@ -1,11 +1,12 @@
-// Attention: products of matrices with one pass over the scores between them. What lies in memory for as long as a call
-// takes are scores, weights and their gradients, in the type of the operands, of as many heads at once as the device's
-// cache holds; nothing of them is kept for the gradient.
+// Attention that flash_attention.cu does not take: products of matrices with one pass over the scores between them.
+// What lies in memory for as long as a call takes are scores, weights and their gradients, in the type of the operands,
+// of as many heads at once as the device's cache holds; nothing of them is kept for the gradient.
 
 #include <aten/ATen.h>
 #include <aten/Dispatch.h>
 #include <aten/Kernels.h>
 #include <aten/native/cuda/Loops.cuh>
+#include <aten/native/cuda/flash_attention.h>
 
 #include <algorithm>
 #include <limits>
@@ -183,6 +184,10 @@ void for_heads(const Tensor& query, const Tensor& key, Body&& body) {
 
 void attention_kernel(const Tensor& out, const Tensor& logsumexp, const Tensor& query, const Tensor& key,
                       const Tensor& value, const Tensor& mask, bool is_causal, double scale) {
+  if (takes_flash_attention(query, value)) {
+    flash_attention(out, logsumexp, query, key, value, mask, is_causal, scale);
+    return;
+  }
   const Tensor queries = query.flatten(0, 1), keys = key.flatten(0, 1), values = value.flatten(0, 1);
   const Tensor results = at::empty({queries.size(0), queries.size(1), values.size(2)}, query.options());
   for_heads(query, key, [&](int64_t first, int64_t count) {
@@ -204,6 +209,11 @@ void attention_backward_kernel(const Tensor& grad_query, const Tensor& grad_key,
                                const Tensor& grad, const Tensor& query, const Tensor& key, const Tensor& value,
                                const Tensor& out, const Tensor& logsumexp, const Tensor& mask, bool is_causal,
                                double scale) {
+  if (takes_flash_attention(query, value)) {
+    flash_attention_backward(grad_query, grad_key, grad_value, grad, query, key, value, out, logsumexp, mask, is_causal,
+                             scale);
+    return;
+  }
   // What all weights of a row have in common: the sum of their gradients, each times its weight.
   const Tensor shares = at::sum(at::mul(grad.to(logsumexp.dtype()), out), {-1}, false).contiguous();
   const Tensor queries = query.flatten(0, 1), keys = key.flatten(0, 1), values = value.flatten(0, 1);
