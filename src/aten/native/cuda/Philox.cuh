@@ -20,18 +20,21 @@ struct Numbers {
   __device__ double uniform(int pair, double) const { return fraction(2 * pair) * kDoubleStep + kDoubleStep / 2; }
 
   // Of the standard normal distribution, by Box and Muller's method: the two of a pair have a sine and a cosine.
-  __device__ float normal(int i, float) const {
-    const float radius = ::sqrtf(-2.0f * ::logf(uniform(i & ~1, 0.0f)));
-    const float angle = word[i | 1] * (kFloatStep * kTwoPi) + kFloatStep * kTwoPi / 2;
-    float sine, cosine;
-    ::__sincosf(angle, &sine, &cosine);
-    return radius * (i % 2 == 0 ? sine : cosine);
+  __device__ void make_normal(float (&values)[4]) const {
+#pragma unroll
+    for (int i = 0; i < 4; i += 2) {
+      const float radius = ::sqrtf(-2.0f * ::logf(uniform(i, 0.0f)));
+      const float angle = word[i + 1] * (kFloatStep * kTwoPi) + kFloatStep * kTwoPi / 2;
+      ::__sincosf(angle, &values[i], &values[i + 1]);
+      values[i] *= radius;
+      values[i + 1] *= radius;
+    }
   }
-  __device__ double normal(int i, double) const {
+  __device__ void make_normal(double (&values)[2]) const {
     const double radius = ::sqrt(-2.0 * ::log(uniform(0, 0.0)));
-    double sine, cosine;
-    ::sincospi(fraction(2) * (2 * kDoubleStep) + kDoubleStep, &sine, &cosine);
-    return radius * (i == 0 ? sine : cosine);
+    ::sincospi(fraction(2) * (2 * kDoubleStep) + kDoubleStep, &values[0], &values[1]);
+    values[0] *= radius;
+    values[1] *= radius;
   }
 
  private:
@@ -80,18 +83,23 @@ class Philox {
   uint64_t seed_, place_, stream_;
 };
 
+// What elements are made of: the words themselves.
+struct AsDrawn {
+  __device__ Numbers operator()(const Numbers& numbers) const { return numbers; }
+};
+
 // Each thread has a stream, and makes `kUnroll` elements, a grid apart, of each four words:
-// write(element, numbers, which).
-template <int kUnroll, typename Write>
-__global__ void __launch_bounds__(kThreads) draw_loop(int64_t n, PhiloxState state, Write write) {
+// write(element, make(numbers), which).
+template <int kUnroll, typename Make, typename Write>
+__global__ void __launch_bounds__(kThreads) draw_loop(int64_t n, PhiloxState state, Make make, Write write) {
   const int64_t thread = blockIdx.x * int64_t{blockDim.x} + threadIdx.x;
   const int64_t grid = int64_t{blockDim.x} * gridDim.x;
   Philox stream(state, thread);
   for (int64_t first = thread; first < n; first += grid * kUnroll) {
-    const Numbers numbers = stream.next();
+    const auto made = make(stream.next());
 #pragma unroll
     for (int i = 0; i < kUnroll; ++i) {
-      if (first + i * grid < n) write(first + i * grid, numbers, i);
+      if (first + i * grid < n) write(first + i * grid, made, i);
     }
   }
 }
@@ -112,13 +120,13 @@ inline int64_t blocks_of_draw(int64_t n) {
   return std::min<int64_t>(most, (n + kThreads - 1) / kThreads);
 }
 
-template <int kUnroll, typename Write>
-void draw(int64_t n, const Generator& generator, Write write) {
+template <int kUnroll, typename Write, typename Make = AsDrawn>
+void draw(int64_t n, const Generator& generator, Write write, Make make = {}) {
   if (n == 0) return;
   const int64_t blocks = blocks_of_draw(n);
   const int64_t rounds = (n - 1) / (kThreads * blocks * kUnroll) + 1;
-  launch(draw_loop<kUnroll, Write>, static_cast<unsigned>(blocks), kThreads, n,
-         take(generator, 4 * static_cast<uint64_t>(rounds)), write);
+  launch(draw_loop<kUnroll, Make, Write>, static_cast<unsigned>(blocks), kThreads, n,
+         take(generator, 4 * static_cast<uint64_t>(rounds)), make, write);
 }
 
 }  // namespace at::native::cuda

@@ -180,42 +180,68 @@ CrossPlaces cross_places(const Tensor& near, const Tensor& far, const Tensor& in
   return places;
 }
 
-// body(near element, far element) for every index.
+// Each thread has some positions, a block apart: all that they read is on its way before the first is waited for.
+template <typename T, typename Body>
+__global__ void __launch_bounds__(kThreads) pair_loop(int64_t n, CrossPlaces places, T* nears, T* fars, Body body) {
+  constexpr int kAtOnce = 4;
+  for (int64_t first = blockIdx.x * int64_t{kThreads * kAtOnce} + threadIdx.x; first < n;
+       first += gridDim.x * int64_t{kThreads * kAtOnce}) {
+    T* near[kAtOnce];
+    T* far[kAtOnce];
+    T value[kAtOnce];
+#pragma unroll
+    for (int i = 0; i < kAtOnce; ++i) {
+      if (first + i * kThreads >= n) continue;
+      int64_t near_offset, far_offset;
+      places.offsets(first + i * kThreads, near_offset, far_offset);
+      near[i] = nears + near_offset;
+      far[i] = fars + far_offset;
+    }
+#pragma unroll
+    for (int i = 0; i < kAtOnce; ++i) {
+      if (first + i * kThreads < n) value[i] = Body::kReadsFar ? *far[i] : *near[i];
+    }
+#pragma unroll
+    for (int i = 0; i < kAtOnce; ++i) {
+      if (first + i * kThreads < n) body(value[i], Body::kReadsFar ? near[i] : far[i]);
+    }
+  }
+}
+
+// body(element of one, place in the other) for every index.
 template <typename T, typename Body>
 void for_each_pair(const Tensor& near, const Tensor& far, const Tensor& index, int64_t dim, Body body) {
   if (index.numel() == 0) return;
-  const CrossPlaces places = cross_places(near, far, index, dim);
-  T* nears = static_cast<T*>(near.data_ptr());
-  T* fars = static_cast<T*>(far.data_ptr());
-  for_each_index(index.numel(), [=] __device__(int64_t position) {
-    int64_t near_offset, far_offset;
-    places.offsets(position, near_offset, far_offset);
-    body(nears[near_offset], fars[far_offset]);
-  });
+  launch(pair_loop<T, Body>, grid_for((index.numel() + 3) / 4), kThreads, index.numel(),
+         cross_places(near, far, index, dim), static_cast<T*>(near.data_ptr()), static_cast<T*>(far.data_ptr()), body);
 }
 
 template <typename Word>
 struct Gather {
-  __device__ void operator()(Word& near, Word& far) const { near = far; }
+  static constexpr bool kReadsFar = true;
+  __device__ void operator()(Word value, Word* near) const { *near = value; }
 };
 template <typename Word>
 struct Scatter {
-  __device__ void operator()(Word& near, Word& far) const { far = near; }
+  static constexpr bool kReadsFar = false;
+  __device__ void operator()(Word value, Word* far) const { *far = value; }
 };
 template <typename T>
 struct ScatterAdd {
-  __device__ void operator()(T& near, T& far) const { atomic_add(&far, near); }
+  static constexpr bool kReadsFar = false;
+  __device__ void operator()(T value, T* far) const { atomic_add(far, value); }
 };
 template <typename T>
 struct ScatterReduce {
+  static constexpr bool kReadsFar = false;
   Reduction reduction;
-  __device__ void operator()(T& near, T& far) const {
+  __device__ void operator()(T value, T* far) const {
     switch (reduction) {
-      case Reduction::sum: return atomic_add(&far, near);
-      case Reduction::product: return atomic_update(&far, near, [](T a, T b) { return static_cast<T>(a * b); });
+      case Reduction::sum: return atomic_add(far, value);
+      case Reduction::product: return atomic_update(far, value, [](T a, T b) { return static_cast<T>(a * b); });
       // NaN wins and stays.
-      case Reduction::greatest: return atomic_update(&far, near, [](T a, T b) { return b > a || b != b ? b : a; });
-      case Reduction::least: return atomic_update(&far, near, [](T a, T b) { return b < a || b != b ? b : a; });
+      case Reduction::greatest: return atomic_update(far, value, [](T a, T b) { return b > a || b != b ? b : a; });
+      case Reduction::least: return atomic_update(far, value, [](T a, T b) { return b < a || b != b ? b : a; });
     }
   }
 };
@@ -319,21 +345,18 @@ void index_put_kernel(const Tensor& self, TensorList indices, const Tensor& valu
     const IndexedPlaces wide = with_wide_words(places, self, packed);
     return dispatch_word(wide.word, [&](auto word) { write_places<decltype(word)>(self, packed, wide); });
   }
-  dispatch_added_types(self.dtype(), "index_put_", [&](auto tag) {
-    add_to_places<typename decltype(tag)::type>(self, packed, places);
-  });
+  dispatch_added_types(self.dtype(), "index_put_",
+                       [&](auto tag) { add_to_places<typename decltype(tag)::type>(self, packed, places); });
 }
 
 void gather_kernel(const Tensor& out, const Tensor& self, int64_t dim, const Tensor& index) {
-  dispatch_word(self.element_size(), [&](auto word) {
-    for_each_pair<decltype(word)>(out, self, index, dim, Gather<decltype(word)>());
-  });
+  dispatch_word(self.element_size(),
+                [&](auto word) { for_each_pair<decltype(word)>(out, self, index, dim, Gather<decltype(word)>()); });
 }
 
 void scatter_kernel(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
-  dispatch_word(self.element_size(), [&](auto word) {
-    for_each_pair<decltype(word)>(src, self, index, dim, Scatter<decltype(word)>());
-  });
+  dispatch_word(self.element_size(),
+                [&](auto word) { for_each_pair<decltype(word)>(src, self, index, dim, Scatter<decltype(word)>()); });
 }
 
 void scatter_add_kernel(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {

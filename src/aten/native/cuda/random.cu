@@ -61,12 +61,25 @@ void fill_from_uniform(const Tensor& out, const Generator& generator, Transform 
     data[index] = static_cast<T>(transform(numbers.uniform(i, A(0))));
   });
 }
+template <typename A>
+struct NormalNumbers {
+  A values[kUnroll<A>];
+};
+template <typename A>
+struct MakeNormal {
+  __device__ NormalNumbers<A> operator()(const Numbers& numbers) const {
+    NormalNumbers<A> result;
+    numbers.make_normal(result.values);
+    return result;
+  }
+};
 template <typename T, typename A, typename Transform>
 void fill_from_normal(const Tensor& out, const Generator& generator, Transform transform) {
   T* data = out.data_ptr<T>();
-  draw<kUnroll<A>>(out.numel(), generator, [=] __device__(int64_t index, const Numbers& numbers, int i) {
-    data[index] = static_cast<T>(transform(numbers.normal(i, A(0))));
-  });
+  const auto write = [=] __device__(int64_t index, const NormalNumbers<A>& made, int i) {
+    data[index] = static_cast<T>(transform(made.values[i]));
+  };
+  draw<kUnroll<A>>(out.numel(), generator, write, MakeNormal<A>());
 }
 
 template <typename T>
@@ -226,7 +239,11 @@ void fill_with_gammas(const Tensor& out, const Tensor& shapes, const Generator& 
   for_each_index(out.numel(), [=] __device__(int64_t index) {
     Philox stream(state, index);
     const auto uniform = [&stream] { return stream.next().uniform(0, 0.0); };
-    const auto normal = [&stream] { return stream.next().normal(0, 0.0); };
+    const auto normal = [&stream] {
+      double two[2];
+      stream.next().make_normal(two);
+      return two[0];
+    };
     const T drawn = static_cast<T>(draw_gamma(a[index], uniform, normal));
     to[index] = drawn < std::numeric_limits<T>::min() ? std::numeric_limits<T>::min() : drawn;
   });
@@ -252,8 +269,10 @@ void elementwise_distribution_kernel(const Tensor& out, const Tensor& first, con
                                      Distribution distribution, const Generator& generator) {
   dispatch_floating_types(out.dtype(), "elementwise_distribution", [&](auto tag) {
     using T = typename decltype(tag)::type;
-    if (distribution == Distribution::gamma) fill_with_gammas<T>(out, first, generator);
-    else fill_with_counts<T>(out, first, second, generator);
+    if (distribution == Distribution::gamma)
+      fill_with_gammas<T>(out, first, generator);
+    else
+      fill_with_counts<T>(out, first, second, generator);
   });
 }
 
@@ -292,9 +311,8 @@ void multinomial_kernel(const Tensor& out, const Tensor& self, bool replacement,
   const Tensor sums = at::cumsum(self, -1);
   const Tensor totals = sums.narrow(-1, sums.sizes().back() - 1, 1);
   const Tensor drawn = at::empty(out.sizes(), self.options());
-  dispatch_floating_types(drawn.dtype(), "multinomial", [&](auto tag) {
-    fill_rows<typename decltype(tag)::type>(drawn, generator);
-  });
+  dispatch_floating_types(drawn.dtype(), "multinomial",
+                          [&](auto tag) { fill_rows<typename decltype(tag)::type>(drawn, generator); });
   // In (0, 1], so that a weight of 0 is never met.
   const Tensor places = at::searchsorted(at::div(sums, totals).contiguous(), drawn);
   Tensor(out).copy_(at::clamp(places, Scalar(0), Scalar(self.sizes().back() - 1)));
