@@ -124,6 +124,31 @@ def _multilabel_margin_loss_forward(self: Tensor, target: Tensor, reduction: int
     return torch._C._nn.multilabel_margin_loss(self, target, reduction), named.to(self.dtype)
 
 
+def _convolution_backward(
+    grad_output: Tensor, input: Tensor, weight: Tensor, bias_sizes: Any, stride: list[int], padding: list[int],
+    dilation: list[int], transposed: bool, output_padding: list[int], groups: int, output_mask: list[bool],
+) -> Any:  # fmt: skip
+    dims = input.dim() - 2
+    stride, padding, dilation = ([*sizes] * (dims if len(sizes) == 1 else 1) for sizes in (stride, padding, dilation))
+    by_input = by_weight = by_bias = None
+    if output_mask[0]:
+        reach = [dilation[i] * (weight.size(i + 2) - 1) for i in range(dims)]
+        unread = [  # elements at the end that no window reached
+            input.size(i + 2) - 1 - (grad_output.size(i + 2) - 1) * stride[i] + 2 * padding[i] - reach[i]
+            for i in range(dims)
+        ]
+        options = (stride, padding, dilation, not transposed, [0] * dims if transposed else unread, groups)
+        by_input = torch.convolution(grad_output, weight.conj(), None, *options)
+    if output_mask[1]:
+        ends = (input.conj(), grad_output) if transposed else (grad_output, input.conj())
+        by_weight = torch._C._nn._convolution_weight_gradient(
+            *ends, list(weight.shape), stride, padding, dilation, groups
+        )
+    if output_mask[2]:
+        by_bias = grad_output.sum([0, *range(2, dims + 2)])
+    return by_input, by_weight, by_bias
+
+
 # By their names: the schema's rest, and the function.
 COMPOSED: dict[str, tuple[str, Callable[..., Any]]] = {
     "_softmax": ("(Tensor self, int dim, bool half_to_float) -> Tensor", lambda x, dim, half_to_float: x.softmax(dim)),
@@ -139,6 +164,12 @@ COMPOSED: dict[str, tuple[str, Callable[..., Any]]] = {
     "multilabel_margin_loss_forward": (
         "(Tensor self, Tensor target, int reduction) -> (Tensor output, Tensor is_target)",
         _multilabel_margin_loss_forward,
+    ),
+    "convolution_backward": (
+        "(Tensor grad_output, Tensor input, Tensor weight, SymInt[]? bias_sizes, SymInt[] stride, SymInt[] padding, "
+        "SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups, bool[3] output_mask) "
+        "-> (Tensor, Tensor, Tensor)",
+        _convolution_backward,
     ),
     "_local_scalar_dense": ("(Tensor self) -> Scalar", lambda x: x.item()),
     "_unsafe_view": ("(Tensor self, SymInt[] size) -> Tensor", lambda x, size: x.reshape(size)),

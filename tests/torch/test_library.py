@@ -110,6 +110,29 @@ def test_torchs_own_operators() -> None:
         torch.ops.aten.nothing.default(X)
 
 
+@pytest.mark.parametrize("transposed", [False, True])
+@pytest.mark.parametrize("dtype", [torch.float64, torch.complex128])
+@pytest.mark.parametrize(
+    ("stride", "padding", "dilation", "groups"), [([1], [0], [1], 1), ([2, 3], [1, 0], [1, 2], 2), ([3], [2], [2], 2)]
+)
+def test_gradients_of_a_convolution(
+    transposed: bool, dtype: torch.dtype, stride: list[int], padding: list[int], dilation: list[int], groups: int
+) -> None:
+    torch.manual_seed(0)
+    x = torch.randn(2, 4, 9, 10, dtype=dtype, requires_grad=True)
+    weight = torch.randn(4, 4 // groups, 2, 3, dtype=dtype, requires_grad=True)
+    bias = torch.randn(4, dtype=dtype, requires_grad=True)
+    ends = [1 if transposed and stride != [1] else 0]
+    both = [sizes * (3 - len(sizes)) for sizes in (stride, padding, dilation)]
+    result = torch.convolution(x, weight, bias, *both, transposed, ends * 2, groups)
+    grad = torch.randn_like(result)
+    options = (stride, padding, dilation, transposed, ends, groups)
+    found = torch.ops.aten.convolution_backward(grad, x, weight, [4], *options, [True, True, True])
+    for one, expected in zip(found, torch.autograd.grad(result, (x, weight, bias), grad), strict=True):
+        torch.testing.assert_close(one, expected)
+    assert torch.ops.aten.convolution_backward.default(grad, x, weight, None, *options, [False] * 3) == (None,) * 3
+
+
 def test_schemas() -> None:
     def function(
         x: torch.Tensor, items: Sequence[torch.Tensor], n: int = 3, name: str = "a", *, y: torch.Tensor | None = None
