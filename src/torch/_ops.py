@@ -224,6 +224,8 @@ class _OpNamespace:
         if self.name == "aten":
             spaces = (_C._VariableFunctions, _C._nn, torch.Tensor)
             functions = [getattr(space, name) for space in spaces if callable(getattr(space, name, None))]
+            if name in COMPOSED:
+                functions = [COMPOSED[name][1]]
             packet = OpOverloadPacket(name, functions[0] if functions else _missing(f"aten.{name}"))
             setattr(self, name, packet)
             return packet

@@ -106,6 +106,8 @@ def test_torchs_own_operators() -> None:
     assert torch.ops.aten.add(X, X).tolist() == [2.0, 4.0]
     assert torch.ops.aten.add.Tensor(X, X).tolist() == [2.0, 4.0]
     assert torch.ops.aten.relu.default(-X).tolist() == [0.0, 0.0]
+    assert torch.equal(torch.ops.aten._softmax(X, 0, False), X.softmax(0))
+    assert torch.equal(torch.ops.aten._unsafe_view(X, [2, 1]), X[:, None])
     with pytest.raises(NotImplementedError, match=r"has no operator torch.ops.aten.nothing"):
         torch.ops.aten.nothing.default(X)
 
