@@ -108,6 +108,16 @@ class OpOverloadPacket:
         setattr(self, name, overload)
         return overload
 
+    def _call_overload(self, /, *args: Any, **kwargs: Any) -> Any:
+        """The first overload that takes these arguments: what no function of Python is named after."""
+        names = self.overloads()
+        for name in names[:-1]:
+            try:
+                return getattr(self, name)(*args, **kwargs)
+            except TypeError:
+                continue
+        return getattr(self, names[-1])(*args, **kwargs)
+
     def overloads(self) -> list[str]:
         """The names of its overloads: "default", "Tensor"."""
         names = [name.partition(".") for name in (*_rows(), *COMPOSED)]
@@ -226,7 +236,9 @@ class _OpNamespace:
             functions = [getattr(space, name) for space in spaces if callable(getattr(space, name, None))]
             if name in COMPOSED:
                 functions = [COMPOSED[name][1]]
-            packet = OpOverloadPacket(name, functions[0] if functions else _missing(f"aten.{name}"))
+            packet = OpOverloadPacket(name, functions[0] if functions else None)
+            if not functions:
+                packet._function = packet._call_overload if packet.overloads() else _missing(f"aten.{name}")
             setattr(self, name, packet)
             return packet
         raise AttributeError(f"'_OpNamespace' '{self.name}' object has no attribute '{name}'")

@@ -108,6 +108,10 @@ def test_torchs_own_operators() -> None:
     assert torch.ops.aten.relu.default(-X).tolist() == [0.0, 0.0]
     assert torch.equal(torch.ops.aten._softmax(X, 0, False), X.softmax(0))
     assert torch.equal(torch.ops.aten._unsafe_view(X, [2, 1]), X[:, None])
+    assert torch.ops.aten.slice(X, 0, 1, 2).tolist() == [2.0]
+    assert torch.ops.aten.index(X, [torch.tensor([1])]).tolist() == [2.0]
+    assert torch.ops.aten.sym_size(X, 0) == torch.ops.aten.sym_size.int(X, 0) == torch.ops.aten.sym_numel(X) == 2
+    assert torch.ops.aten.copy(X, X.int() * 2).tolist() == [2.0, 4.0]
     with pytest.raises(NotImplementedError, match=r"has no operator torch.ops.aten.nothing"):
         torch.ops.aten.nothing.default(X)
 
