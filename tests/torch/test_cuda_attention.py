@@ -86,6 +86,7 @@ def test_tiles_under_masks(dtype: torch.dtype) -> None:
     for own in (mask, mask > -1, mask[0] + hidden):
         _compare(_operands(66, 70, 16, 8, 2, 2), dtype, own.to(dtype).double() if own.is_floating_point() else own)
     _compare(_operands(66, 70, 16, 8, 2, 2), dtype, scale=-0.7)
+    _compare(_operands(66, 70, 16, 8, 2, 2), dtype, torch.full((66, 70), -200.0, dtype=torch.float64))
 
 
 def test_tiles_of_any_layout() -> None:
