@@ -11,20 +11,19 @@
 //
 // Attributes that the real one has defaults for must be set here.
 
+#include "cudnn_descriptors.h"
 #include "memory.h"
 #include "queue.h"
 #include "random.h"
 #include "tf32.h"
 
 #include <c10/util/Half.h>
-#include <cudnn.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
 #include <cstring>
-#include <map>
 #include <memory>
 #include <vector>
 
@@ -34,122 +33,7 @@ struct cudnnContext {
 
 namespace {
 
-struct Descriptor;
-
-struct Attribute {
-  cudnnBackendAttributeType_t type = CUDNN_TYPE_INT64;
-  int64_t count = 0;
-  std::vector<char> bytes;
-  std::vector<std::shared_ptr<const Descriptor>> descriptors;  // as they were
-};
-
-struct Descriptor {
-  cudnnBackendDescriptorType_t type{};
-  bool is_finalized = false;
-  std::map<int, Attribute> attributes;
-
-  template <typename Value>
-  std::vector<Value> numbers(int name) const {
-    const Attribute& attribute = attributes.at(name);
-    std::vector<Value> result(static_cast<size_t>(attribute.count));
-    std::memcpy(result.data(), attribute.bytes.data(), attribute.bytes.size());
-    return result;
-  }
-  template <typename Value = int64_t>
-  Value number(int name) const {
-    return numbers<Value>(name).at(0);
-  }
-  const Descriptor& part(int name) const { return *attributes.at(name).descriptors.at(0); }
-
-  template <typename Value>
-  void put(int name, cudnnBackendAttributeType_t type, const std::vector<Value>& values) {
-    const auto* bytes = reinterpret_cast<const char*>(values.data());
-    attributes[name] = {type, static_cast<int64_t>(values.size()), {bytes, bytes + values.size() * sizeof(Value)}, {}};
-  }
-};
-
-size_t bytes_of(cudnnBackendAttributeType_t type) {
-  switch (type) {
-    case CUDNN_TYPE_HANDLE:
-    case CUDNN_TYPE_INT64:
-    case CUDNN_TYPE_DOUBLE:
-    case CUDNN_TYPE_VOID_PTR: return 8;
-    case CUDNN_TYPE_BACKEND_DESCRIPTOR: return 0;
-    default: return 4;
-  }
-}
-
-// Whose an attribute is, of which type and how many values it has, and what these describe.
-struct Rule {
-  cudnnBackendDescriptorType_t owner;
-  cudnnBackendAttributeType_t type;
-  int64_t least = 1, most = 1;
-  cudnnBackendDescriptorType_t part{};
-  bool is_answer = false;  // it cannot be set
-};
-
-// In cuDNN's order of attributes.
-enum Kind { kForward, kBackwardData, kBackwardFilter };
-constexpr cudnnBackendDescriptorType_t kOperations[] = {CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR,
-                                                        CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR,
-                                                        CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR};
-// Of any kind, its attributes less those of `kForward`.
-constexpr int first_attribute(int kind) { return CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA + 6 * kind; }
-
-std::map<int, Rule> make_rules() {
-  const auto tensor = CUDNN_BACKEND_TENSOR_DESCRIPTOR, window = CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR,
-             graph = CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR, heuristics = CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR,
-             engine = CUDNN_BACKEND_ENGINE_DESCRIPTOR, configuration = CUDNN_BACKEND_ENGINECFG_DESCRIPTOR,
-             plan = CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR, pack = CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR;
-  const auto part = CUDNN_TYPE_BACKEND_DESCRIPTOR;
-  std::map<int, Rule> rules{
-      {CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, {tensor, CUDNN_TYPE_INT64}},
-      {CUDNN_ATTR_TENSOR_DATA_TYPE, {tensor, CUDNN_TYPE_DATA_TYPE}},
-      {CUDNN_ATTR_TENSOR_DIMENSIONS, {tensor, CUDNN_TYPE_INT64, 4, 5}},
-      {CUDNN_ATTR_TENSOR_STRIDES, {tensor, CUDNN_TYPE_INT64, 4, 5}},
-      {CUDNN_ATTR_TENSOR_UNIQUE_ID, {tensor, CUDNN_TYPE_INT64}},
-      {CUDNN_ATTR_CONVOLUTION_COMP_TYPE, {window, CUDNN_TYPE_DATA_TYPE}},
-      {CUDNN_ATTR_CONVOLUTION_CONV_MODE, {window, CUDNN_TYPE_CONVOLUTION_MODE}},
-      {CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS, {window, CUDNN_TYPE_INT64}},
-      {CUDNN_ATTR_OPERATIONGRAPH_HANDLE, {graph, CUDNN_TYPE_HANDLE}},
-      {CUDNN_ATTR_OPERATIONGRAPH_OPS, {graph, part}},
-      {CUDNN_ATTR_ENGINEHEUR_MODE, {heuristics, CUDNN_TYPE_HEUR_MODE}},
-      {CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, {heuristics, part, 1, 1, graph}},
-      {CUDNN_ATTR_ENGINEHEUR_RESULTS, {heuristics, part, 0, 0, configuration, true}},
-      {CUDNN_ATTR_ENGINECFG_ENGINE, {configuration, part, 1, 1, engine}},
-      {CUDNN_ATTR_ENGINE_OPERATION_GRAPH, {engine, part, 1, 1, graph}},
-      {CUDNN_ATTR_ENGINE_GLOBAL_INDEX, {engine, CUDNN_TYPE_INT64}},
-      {CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, {engine, CUDNN_TYPE_NUMERICAL_NOTE, 0, 0, {}, true}},
-      {CUDNN_ATTR_EXECUTION_PLAN_HANDLE, {plan, CUDNN_TYPE_HANDLE}},
-      {CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, {plan, part, 1, 1, configuration}},
-      {CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, {plan, CUDNN_TYPE_INT64, 0, 0, {}, true}},
-      {CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, {pack, CUDNN_TYPE_INT64, 3, 3}},
-      {CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, {pack, CUDNN_TYPE_VOID_PTR, 3, 3}},
-      {CUDNN_ATTR_VARIANT_PACK_WORKSPACE, {pack, CUDNN_TYPE_VOID_PTR}},
-  };
-  for (const int name : {CUDNN_ATTR_CONVOLUTION_DILATIONS, CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES,
-                         CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, CUDNN_ATTR_CONVOLUTION_POST_PADDINGS})
-    rules[name] = {window, CUDNN_TYPE_INT64, 2, 3};
-  for (const int kind : {kForward, kBackwardData, kBackwardFilter}) {
-    int name = first_attribute(kind);
-    const auto operation = kOperations[kind];
-    for (int factor = 0; factor < 2; ++factor) rules[name++] = {operation, CUDNN_TYPE_FLOAT};
-    rules[name++] = {operation, part, 1, 1, window};
-    for (int operand = 0; operand < 3; ++operand) rules[name++] = {operation, part, 1, 1, tensor};
-  }
-  return rules;
-}
-
-const std::map<int, Rule> kRules = make_rules();
-
-// Of a descriptor's type.
-const Rule* find_rule(const Descriptor& descriptor, int name, cudnnBackendAttributeType_t type) {
-  const auto found = kRules.find(name);
-  if (found == kRules.end() || found->second.owner != descriptor.type) return nullptr;
-  // Factors are of the type of sums.
-  const bool is_double = type == CUDNN_TYPE_DOUBLE && found->second.type == CUDNN_TYPE_FLOAT;
-  return is_double || type == found->second.type ? &found->second : nullptr;
-}
+using namespace cuda_emulation::cudnn;
 
 constexpr int kDirect = 0, kByWindows = 1, kFast = 5;
 
@@ -262,7 +146,7 @@ struct Problem {
   }
 };
 
-double read(const void* data, cudnnDataType_t type, int64_t index, bool tf32) {
+double read(const void* data, cudnnDataType_t type, int64_t index, bool drops_bits) {
   switch (type) {
     case CUDNN_DATA_DOUBLE: return static_cast<const double*>(data)[index];
     case CUDNN_DATA_HALF: return static_cast<float>(static_cast<const c10::Half*>(data)[index]);
@@ -270,7 +154,7 @@ double read(const void* data, cudnnDataType_t type, int64_t index, bool tf32) {
     case CUDNN_DATA_FLOAT: break;
   }
   const float value = static_cast<const float*>(data)[index];
-  return tf32 ? cuda_emulation::in_tf32(value) : value;
+  return drops_bits ? cuda_emulation::in_tf32(value) : value;
 }
 
 void write(void* data, cudnnDataType_t type, int64_t index, double value) {
@@ -295,9 +179,9 @@ void for_each_element(const Layout& layout, Body&& body) {
 }
 
 // Numbers in row-major order.
-std::vector<double> read_all(const Layout& layout, const void* data, bool tf32) {
+std::vector<double> read_all(const Layout& layout, const void* data, bool drops_bits) {
   std::vector<double> numbers(static_cast<size_t>(layout.count()));
-  for_each_element(layout, [&](int64_t i, int64_t place) { numbers[i] = read(data, layout.type, place, tf32); });
+  for_each_element(layout, [&](int64_t i, int64_t place) { numbers[i] = read(data, layout.type, place, drops_bits); });
   return numbers;
 }
 
@@ -346,13 +230,13 @@ __attribute__((no_sanitize("address", "undefined"))) void add_products(const Pro
 }
 
 template <typename Sum>
-void convolve(const Problem& p, bool tf32, int64_t first, const void* image_data, const void* filter_data,
+void convolve(const Problem& p, bool drops_bits, int64_t first, const void* image_data, const void* filter_data,
               const void* result_data, void* target) {
   std::vector<Sum> sums(static_cast<size_t>(p.computed().count()));
   std::vector<double> image, filters, result;
-  if (p.kind != kBackwardData) image = read_all(p.image, image_data, tf32);
-  if (p.kind != kBackwardFilter) filters = read_all(p.filters, filter_data, tf32);
-  if (p.kind != kForward) result = read_all(p.result, result_data, tf32);
+  if (p.kind != kBackwardData) image = read_all(p.image, image_data, drops_bits);
+  if (p.kind != kBackwardFilter) filters = read_all(p.filters, filter_data, drops_bits);
+  if (p.kind != kForward) result = read_all(p.result, result_data, drops_bits);
   const auto add = p.kind == kForward        ? add_products<kForward, Sum>
                    : p.kind == kBackwardData ? add_products<kBackwardData, Sum>
                                              : add_products<kBackwardFilter, Sum>;
@@ -390,7 +274,7 @@ cudnnStatus_t rank(Descriptor& heuristics) {
   } else {
     ++calls[7];
     for (const int algorithm : {kFast, kByWindows}) {
-      if (p.image.type == CUDNN_DATA_FLOAT) add(algorithm, {products, halves});
+      if (p.image.type == CUDNN_DATA_FLOAT) add(algorithm, {halves});
       if (p.image.type != CUDNN_DATA_DOUBLE) add(algorithm, {products});
       if (p.image.element() > 2) add(algorithm, {});
     }
@@ -407,14 +291,15 @@ const Descriptor& engine_of(const Descriptor& plan) {
 struct Work {
   Problem problem;
   int64_t algorithm;
-  bool tf32, by_chance;
+  bool drops_bits, by_chance;
 
   explicit Work(const Descriptor& engine)
       : problem(engine.part(CUDNN_ATTR_ENGINE_OPERATION_GRAPH).part(CUDNN_ATTR_OPERATIONGRAPH_OPS)),
         algorithm(engine.number(CUDNN_ATTR_ENGINE_GLOBAL_INDEX)) {
     const auto notes = engine.numbers<cudnnBackendNumericalNote_t>(CUDNN_ATTR_ENGINE_NUMERICAL_NOTE);
-    tf32 = std::count(notes.begin(), notes.end(), CUDNN_NUMERICAL_NOTE_TENSOR_CORE) > 0;
-    by_chance = std::count(notes.begin(), notes.end(), CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC) > 0;
+    const auto has = [&](auto note) { return std::find(notes.begin(), notes.end(), note) != notes.end(); };
+    drops_bits = has(CUDNN_NUMERICAL_NOTE_TENSOR_CORE) || has(CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS);
+    by_chance = has(CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC);
   }
 };
 
@@ -468,10 +353,7 @@ cudnnStatus_t complete_plan(Descriptor& plan) {
 
 cudnnStatus_t complete(Descriptor& descriptor) {
   const auto state = [](bool is_good) { return is_good ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_BAD_PARAM; };
-  for (const auto& [name, rule] : kRules) {
-    if (rule.owner == descriptor.type && !rule.is_answer && descriptor.attributes.count(name) == 0)
-      return CUDNN_STATUS_BAD_PARAM;
-  }
+  if (!is_complete(descriptor)) return CUDNN_STATUS_BAD_PARAM;
   switch (descriptor.type) {
     case CUDNN_BACKEND_TENSOR_DESCRIPTOR: return state(is_tensor(descriptor));
     case CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR: return state(is_window(descriptor));
@@ -524,7 +406,7 @@ cudnnStatus_t run(cudnnHandle_t handle, const Descriptor& plan, const Descriptor
   const cudaError_t error = cuda_emulation::enqueue(
       handle->stream, [=, image = image, filters = filters, result = result] {
         if (bytes > 0) std::memset(workspace, 0xff, bytes);
-        compute(work.problem, work.tf32, first, image, filters, result, target);
+        compute(work.problem, work.drops_bits, first, image, filters, result, target);
         return cudaSuccess;
       });
   return error == cudaSuccess ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_EXECUTION_FAILED;
@@ -558,54 +440,6 @@ cudnnStatus_t cudnnCreate(cudnnHandle_t* handle) {
 }
 cudnnStatus_t cudnnSetStream(cudnnHandle_t handle, cudaStream_t stream) {
   handle->stream = stream;
-  return CUDNN_STATUS_SUCCESS;
-}
-
-cudnnStatus_t cudnnBackendCreateDescriptor(cudnnBackendDescriptorType_t type, cudnnBackendDescriptor_t* descriptor) {
-  *descriptor = new Descriptor{type, false, {}};
-  return CUDNN_STATUS_SUCCESS;
-}
-cudnnStatus_t cudnnBackendDestroyDescriptor(cudnnBackendDescriptor_t descriptor) {
-  delete static_cast<Descriptor*>(descriptor);
-  return CUDNN_STATUS_SUCCESS;
-}
-
-cudnnStatus_t cudnnBackendSetAttribute(cudnnBackendDescriptor_t descriptor, cudnnBackendAttributeName_t name,
-                                       cudnnBackendAttributeType_t type, int64_t count, const void* values) {
-  auto& changed = *static_cast<Descriptor*>(descriptor);
-  const Rule* rule = find_rule(changed, name, type);
-  if (rule == nullptr) return CUDNN_STATUS_BAD_PARAM_ATTRIBUTE_TYPE;
-  if (changed.is_finalized || rule->is_answer || count < rule->least || count > rule->most || values == nullptr)
-    return CUDNN_STATUS_BAD_PARAM;
-  const auto* bytes = static_cast<const char*>(values);
-  Attribute made{type, count, {bytes, bytes + static_cast<size_t>(count) * bytes_of(type)}, {}};
-  for (int64_t i = 0; type == CUDNN_TYPE_BACKEND_DESCRIPTOR && i < count; ++i) {
-    const auto& part = *static_cast<const Descriptor*>(static_cast<void* const*>(values)[i]);
-    if (!part.is_finalized) return CUDNN_STATUS_BAD_PARAM_NOT_FINALIZED;
-    if (rule->part != cudnnBackendDescriptorType_t{} && part.type != rule->part)
-      return CUDNN_STATUS_BAD_PARAM_DESCRIPTOR_TYPE;
-    made.descriptors.push_back(std::make_shared<Descriptor>(part));
-  }
-  changed.attributes[name] = made;
-  return CUDNN_STATUS_SUCCESS;
-}
-
-cudnnStatus_t cudnnBackendGetAttribute(const cudnnBackendDescriptor_t descriptor, cudnnBackendAttributeName_t name,
-                                       cudnnBackendAttributeType_t type, int64_t requested, int64_t* count,
-                                       void* values) {
-  const auto& asked = *static_cast<const Descriptor*>(descriptor);
-  if (!asked.is_finalized) return CUDNN_STATUS_NOT_INITIALIZED;
-  if (find_rule(asked, name, type) == nullptr) return CUDNN_STATUS_BAD_PARAM_ATTRIBUTE_TYPE;
-  const Attribute& attribute = asked.attributes.at(name);
-  const int64_t written = std::min(requested, attribute.count);
-  *count = requested == 0 ? attribute.count : written;
-  if (written > 0) std::memcpy(values, attribute.bytes.data(), static_cast<size_t>(written) * bytes_of(type));
-  for (int64_t i = 0; type == CUDNN_TYPE_BACKEND_DESCRIPTOR && i < written; ++i) {
-    auto& part = *static_cast<Descriptor*>(static_cast<void**>(values)[i]);
-    const Descriptor& found = *attribute.descriptors[static_cast<size_t>(i)];
-    if (part.is_finalized || part.type != found.type) return CUDNN_STATUS_BAD_PARAM;
-    part = found;
-  }
   return CUDNN_STATUS_SUCCESS;
 }
 

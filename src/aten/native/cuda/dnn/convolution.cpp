@@ -5,7 +5,7 @@
 
 #include <cudnn.h>
 
-#include <cstring>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <string>
@@ -294,20 +294,19 @@ class Call {
       for (const Descriptor& configuration : rank_engines(*graph, mode)) {
         if (by_time && geometry.benchmark_limit > 0 && tries == geometry.benchmark_limit) break;
         if (!is_allowed(configuration, geometry)) continue;
-        std::optional<Plan> plan;
         try {
-          plan = make_plan(configuration, handle_);
-        } catch (const Failure& met) {  // told if no other engine can be made ready either
+          std::optional<Plan> plan = make_plan(configuration, handle_);
+          if (!plan || !run(*plan)) continue;  // its code is loaded now
+          if (!by_time) return plan;
+          const std::optional<float> time = measure(*plan);
+          if (!time) continue;
+          ++tries;
+          if (fastest && least <= *time) continue;
+          fastest = std::move(plan);
+          least = *time;
+        } catch (const Failure& met) {  // told if no other engine does it
           if (!failure) failure = met;
         }
-        if (!plan || !run(*plan)) continue;  // its code is loaded now
-        if (!by_time) return plan;
-        const std::optional<float> time = measure(*plan);
-        if (!time) continue;
-        ++tries;
-        if (fastest && least <= *time) continue;
-        fastest = std::move(plan);
-        least = *time;
       }
       if (fastest) break;
     }
