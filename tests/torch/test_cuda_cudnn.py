@@ -163,6 +163,20 @@ def test_algorithms_without_memory_are_passed_over(deterministic: str) -> None:
     assert_close(found, torch.autograd.grad(expected, image_of_cpu, grad.cpu().double())[0], torch.float32)
 
 
+@needs_emulation
+def test_an_algorithm_gives_way_without_its_memory() -> None:
+    case = Case((1, 8, 40, 31), (8, 8, 3, 3), (1, 1), (1, 1), (1, 1))
+    image, weight = (operand.cuda() for operand in make_operands(case, torch.float32)[:2])
+    with cudnn.flags(enabled=True, allow_tf32=False):
+        with counted_runs() as runs:
+            expected = convolve(case, image, weight, None)
+        assert [runs[number] for number in ALGORITHMS] == [0, 0, 1]
+        with counted_runs() as runs, _memory(4 * image.numel() * 3 // 2):
+            out = convolve(case, image, weight, None)
+        assert [runs[number] for number in ALGORITHMS] == [1, 0, 0]
+    assert torch.equal(out, expected)
+
+
 @pytest.mark.parametrize("by", ["cudnn", "program"])
 def test_deterministic_ones_give_the_same_bits(by: str) -> None:
     case = Case((2, 8, 9, 8), (8, 8, 3, 3), (2, 1), (1, 1), (1, 1))
@@ -239,6 +253,9 @@ def test_what_it_does_not_take_is_computed_without_it() -> None:
         _check(dilated, torch.float32, last=True)
         convolve(more, *(operand.cuda() for operand in make_operands(more, torch.float32)))
     assert not any(runs[number] for number in ALGORITHMS)
+    with counted_runs() as runs:
+        _check(dilated, torch.float32, last=True)
+    assert not any(runs.values())  # it was asked once
 
 
 @needs_emulation

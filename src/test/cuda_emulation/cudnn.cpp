@@ -258,6 +258,9 @@ std::shared_ptr<const Descriptor> make_configuration(const std::shared_ptr<const
 }
 
 cudnnStatus_t rank(Descriptor& heuristics) {
+  const bool is_fallback =
+      heuristics.number<cudnnBackendHeurMode_t>(CUDNN_ATTR_ENGINEHEUR_MODE) == CUDNN_HEUR_MODE_FALLBACK;
+  if (!is_fallback) ++calls[7];
   const auto& graph = heuristics.attributes.at(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH).descriptors[0];
   const Problem p(graph->part(CUDNN_ATTR_OPERATIONGRAPH_OPS));
   if (const cudnnStatus_t status = p.support(); status != CUDNN_STATUS_SUCCESS) return status;
@@ -269,10 +272,9 @@ cudnnStatus_t rank(Descriptor& heuristics) {
     found.descriptors.push_back(make_configuration(graph, algorithm, notes));
     ++found.count;
   };
-  if (heuristics.number<cudnnBackendHeurMode_t>(CUDNN_ATTR_ENGINEHEUR_MODE) == CUDNN_HEUR_MODE_FALLBACK) {
+  if (is_fallback) {
     add(kDirect, p.kind == kForward ? std::vector<cudnnBackendNumericalNote_t>{} : std::vector{chance});
   } else {
-    ++calls[7];
     for (const int algorithm : {kFast, kByWindows}) {
       if (p.image.type == CUDNN_DATA_FLOAT) add(algorithm, {halves});
       if (p.image.type != CUDNN_DATA_DOUBLE) add(algorithm, {products});

@@ -51,8 +51,10 @@ bool is_complete(const Descriptor& descriptor);
 // In cuDNN's order of attributes.
 enum Kind { kForward, kBackwardData, kBackwardFilter };
 inline constexpr cudnnBackendDescriptorType_t kOperations[] = {
-    CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR, CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR,
-    CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR};
+    CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR,
+    CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR,
+    CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR,
+};
 // It and those that follow: two factors, the window, filters, image and result.
 constexpr int first_attribute(int kind) { return CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA + 6 * kind; }
 
