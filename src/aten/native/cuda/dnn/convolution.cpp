@@ -5,6 +5,7 @@
 
 #include <cudnn.h>
 
+#include <algorithm>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -198,19 +199,38 @@ std::optional<Descriptor> describe_graph(const Geometry& geometry, cudnnHandle_t
   return graph;
 }
 
-// Engines and how they are set, the one that ought to be the fastest first.
-std::vector<Descriptor> rank_engines(const Descriptor& graph, cudnnBackendHeurMode_t mode) {
-  Descriptor heuristics(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
-  heuristics.set(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, graph);
-  heuristics.set(CUDNN_ATTR_ENGINEHEUR_MODE, mode);
-  std::vector<Descriptor> ranked;
-  if (!heuristics.finalize("heuristics")) return ranked;
-  const int64_t count = heuristics.get<Descriptor>(CUDNN_ATTR_ENGINEHEUR_RESULTS, nullptr, 0);
-  for (int64_t i = 0; i < count; ++i) ranked.emplace_back(CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
-  const int64_t written = heuristics.get(CUDNN_ATTR_ENGINEHEUR_RESULTS, ranked.data(), count);
-  while (static_cast<int64_t>(ranked.size()) > written) ranked.pop_back();
-  return ranked;
-}
+// Engines and how they are set, the one that ought to be the fastest first. As cuDNN takes tenths of a millisecond for
+// each, only few are asked for as long as no more are needed.
+class Ranking {
+ public:
+  Ranking(const Descriptor& graph, cudnnBackendHeurMode_t mode) : heuristics_(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR) {
+    heuristics_.set(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, graph);
+    heuristics_.set(CUDNN_ATTR_ENGINEHEUR_MODE, mode);
+    if (heuristics_.finalize("heuristics"))
+      count_ = heuristics_.get<Descriptor>(CUDNN_ATTR_ENGINEHEUR_RESULTS, nullptr, 0);
+  }
+
+  // Null: there are no more.
+  const Descriptor* next() {
+    if (next_ == size() && next_ < count_) ask(std::min(count_, 4 * next_ + 1));
+    return next_ < size() ? &ranked_[next_++] : nullptr;
+  }
+
+ private:
+  int64_t size() const { return static_cast<int64_t>(ranked_.size()); }
+
+  void ask(int64_t wanted) {
+    ranked_.clear();
+    while (size() < wanted) ranked_.emplace_back(CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
+    const int64_t written = heuristics_.get(CUDNN_ATTR_ENGINEHEUR_RESULTS, ranked_.data(), wanted);
+    if (written < wanted) count_ = written;
+    while (size() > count_) ranked_.pop_back();
+  }
+
+  Descriptor heuristics_;
+  int64_t count_ = 0, next_ = 0;
+  std::vector<Descriptor> ranked_;
+};
 
 bool is_allowed(const Descriptor& configuration, const Geometry& geometry) {
   Descriptor engine(CUDNN_BACKEND_ENGINE_DESCRIPTOR);
@@ -291,11 +311,11 @@ class Call {
     float least = 0;
     for (const cudnnBackendHeurMode_t mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK}) {
       int tries = 0;
-      for (const Descriptor& configuration : rank_engines(*graph, mode)) {
+      for (Ranking ranking(*graph, mode); const Descriptor* configuration = ranking.next();) {
         if (by_time && geometry.benchmark_limit > 0 && tries == geometry.benchmark_limit) break;
-        if (!is_allowed(configuration, geometry)) continue;
+        if (!is_allowed(*configuration, geometry)) continue;
         try {
-          std::optional<Plan> plan = make_plan(configuration, handle_);
+          std::optional<Plan> plan = make_plan(*configuration, handle_);
           if (!plan || !run(*plan)) continue;  // its code is loaded now
           if (!by_time) return plan;
           const std::optional<float> time = measure(*plan);
