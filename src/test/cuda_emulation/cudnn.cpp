@@ -12,6 +12,7 @@
 // Attributes that the real one has defaults for must be set here.
 
 #include "cudnn_descriptors.h"
+#include "graphs.h"
 #include "memory.h"
 #include "queue.h"
 #include "random.h"
@@ -345,6 +346,8 @@ bool is_operation(const Descriptor& operation) {
 
 cudnnStatus_t complete_plan(Descriptor& plan) {
   const Work work(engine_of(plan));
+  // Its code is loaded.
+  if (cuda_emulation::refuse_while_recorded() != cudaSuccess) return CUDNN_STATUS_EXECUTION_FAILED;
   if (!work.problem.has(work.algorithm)) return CUDNN_STATUS_NOT_SUPPORTED_SHAPE;
   if (work.algorithm == kFast && work.problem.sums == CUDNN_DATA_DOUBLE)
     return CUDNN_STATUS_INTERNAL_ERROR_COMPILATION_FAILED;
