@@ -1,7 +1,7 @@
 """cuDNN: what torch.backends.cudnn says of it, who convolves, and by which of its algorithms.
 
 The emulated cuDNN (src/test/cuda_emulation/cudnn.cpp) tells how often it ran each of its algorithms: 0 needs no memory
-and adds up gradients in any order, 1 needs some, 5 needs much and is the first that it proposes.
+and adds up gradients in any order, and is only a fallback; 1 needs some memory; 5 needs much and is proposed first.
 """
 
 from __future__ import annotations
@@ -92,10 +92,10 @@ def test_values_and_gradients(name: str, dtype: torch.dtype) -> None:
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("last", [False, True])
 def test_it_computes_all_three(last: bool, dtype: torch.dtype) -> None:
-    """By its first algorithm, which bfloat16 is refused by when it runs."""
+    """By its first algorithm, which bfloat16 is refused by when it runs, and which cannot be made ready for doubles."""
     with counted_runs() as runs:
         _check(IMAGES, dtype, last)
-    wanted = 1 if dtype == torch.bfloat16 else 5
+    wanted = 1 if dtype in (torch.bfloat16, torch.float64) else 5
     assert {number: runs[number] for number in ALGORITHMS} == {0: 0, 1: 0, 5: 0, wanted: 3}
 
 
@@ -163,6 +163,20 @@ def test_algorithms_without_memory_are_passed_over(deterministic: str) -> None:
     assert_close(found, torch.autograd.grad(expected, image_of_cpu, grad.cpu().double())[0], torch.float32)
 
 
+@needs_emulation
+def test_an_algorithm_gives_way_without_its_memory() -> None:
+    case = Case((1, 8, 40, 31), (8, 8, 3, 3), (1, 1), (1, 1), (1, 1))
+    image, weight = (operand.cuda() for operand in make_operands(case, torch.float32)[:2])
+    with cudnn.flags(enabled=True, allow_tf32=False):
+        with counted_runs() as runs:
+            expected = convolve(case, image, weight, None)
+        assert [runs[number] for number in ALGORITHMS] == [0, 0, 1]
+        with counted_runs() as runs, _memory(4 * image.numel() * 3 // 2):
+            out = convolve(case, image, weight, None)
+        assert [runs[number] for number in ALGORITHMS] == [1, 0, 0]
+    assert torch.equal(out, expected)
+
+
 @pytest.mark.parametrize("by", ["cudnn", "program"])
 def test_deterministic_ones_give_the_same_bits(by: str) -> None:
     case = Case((2, 8, 9, 8), (8, 8, 3, 3), (2, 1), (1, 1), (1, 1))
@@ -186,7 +200,7 @@ def test_values_of_the_fastest(dtype: torch.dtype) -> None:
 
 @needs_emulation
 def test_algorithms_are_tried_once() -> None:
-    case = Case((1, 2, 8, 7), (3, 2, 2, 3), (1, 1), (1, 0), (1, 1))  # for which there are two
+    case = Case((1, 2, 8, 7), (3, 2, 3, 3), (1, 1), (1, 0), (1, 1))  # for which there are two
     image, weight, _ = (operand.cuda() for operand in make_operands(case, torch.float32))
     for limit, tried in ((10, 2), (0, 2), (1, 1)):
         with cudnn.flags(enabled=True, benchmark=True, benchmark_limit=limit, allow_tf32=False):
@@ -239,6 +253,9 @@ def test_what_it_does_not_take_is_computed_without_it() -> None:
         _check(dilated, torch.float32, last=True)
         convolve(more, *(operand.cuda() for operand in make_operands(more, torch.float32)))
     assert not any(runs[number] for number in ALGORITHMS)
+    with counted_runs() as runs:
+        _check(dilated, torch.float32, last=True)
+    assert not any(runs.values())  # it was asked once
 
 
 @needs_emulation

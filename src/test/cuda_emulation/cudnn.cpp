@@ -1,26 +1,31 @@
 // Convolutions by plain loops, in the stream's order.
 //
-// Three algorithms of each kind are there. Which cases they take, and what memory they ask for, is such that the
-// plug-in meets every answer that cuDNN may give, and is not what cuDNN takes:
-//   0  needs no memory; gradients are summed by float32 in an order that chance decides
+// Engines of three algorithms are there. Which cases they take, and what memory they ask for, is such that the plug-in
+// meets every answer that cuDNN may give, and is not what cuDNN takes:
+//   0  needs no memory; gradients are summed by float32 in an order that chance decides. Only a fallback
 //   1  needs memory for the windows of an image
-//   5  of windows of three in each direction, at every place and without gaps; needs as much memory as all tensors, and
-//      refuses bfloat16 when it is run
-// Dilated volumes with channels last, and doubles with channels last, are supported by none.
+//   5  of windows of three in each direction, at every place and without gaps; needs as much memory as all tensors,
+//      refuses bfloat16 when it is run, and cannot be made ready for doubles
+// Floats have further engines of 1 and 5, which come first, that drop bits of them. Dilated volumes with channels last,
+// and doubles with channels last, are supported by none.
+//
+// Attributes that the real one has defaults for must be set here.
 
+#include "cudnn_descriptors.h"
+#include "graphs.h"
 #include "memory.h"
 #include "queue.h"
 #include "random.h"
 #include "tf32.h"
 
 #include <c10/util/Half.h>
-#include <cudnn.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <vector>
 
 struct cudnnContext {
@@ -29,149 +34,120 @@ struct cudnnContext {
 
 namespace {
 
-using Sizes = std::array<int, 5>;  // batch, channels, three of places; what is not there is 1
+using namespace cuda_emulation::cudnn;
 
-// Of a tensor or of filters.
+constexpr int kDirect = 0, kByWindows = 1, kFast = 5;
+
+std::atomic<long> calls[8];  // the last: which algorithms there are
+
+using Sizes = std::array<int, 5>;  // batch, channels, three of places; what is not there is 1
+using Places = std::array<int, 3>;
+
+template <typename Array>
+Array read_last(const Descriptor& descriptor, int name, Array numbers, size_t kept) {
+  const std::vector<int64_t> given = descriptor.numbers<int64_t>(name);
+  for (size_t i = 0; i < given.size(); ++i)
+    numbers[i < kept ? i : i + numbers.size() - given.size()] = static_cast<typename Array::value_type>(given[i]);
+  return numbers;
+}
+
+// Images become volumes of one image.
 struct Layout {
-  int dims = 0;  // 0: nobody has said
-  cudnnDataType_t type = CUDNN_DATA_FLOAT;
-  Sizes sizes{};
-  std::array<int64_t, 5> strides{};
+  size_t dims;
+  cudnnDataType_t type;
+  Sizes sizes;
+  std::array<int64_t, 5> strides;
+  int64_t id, alignment;
+
+  explicit Layout(const Descriptor& tensor)
+      : dims(tensor.numbers<int64_t>(CUDNN_ATTR_TENSOR_DIMENSIONS).size()),
+        type(tensor.number<cudnnDataType_t>(CUDNN_ATTR_TENSOR_DATA_TYPE)),
+        sizes(read_last(tensor, CUDNN_ATTR_TENSOR_DIMENSIONS, Sizes{1, 1, 1, 1, 1}, 2)),
+        strides(read_last(tensor, CUDNN_ATTR_TENSOR_STRIDES, std::array<int64_t, 5>{1, 1, 1, 1, 1}, 2)),
+        id(tensor.number(CUDNN_ATTR_TENSOR_UNIQUE_ID)),
+        alignment(tensor.number(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT)) {}
 
   int64_t count() const {
     int64_t result = 1;
     for (const int size : sizes) result *= size;
     return result;
   }
+  size_t element() const { return type == CUDNN_DATA_DOUBLE ? 8 : type == CUDNN_DATA_FLOAT ? 4 : 2; }
+  bool has_channels_last() const { return strides[1] < strides[4]; }
 };
-
-size_t bytes_of(cudnnDataType_t type) {
-  return type == CUDNN_DATA_DOUBLE ? 8 : type == CUDNN_DATA_FLOAT ? 4 : 2;
-}
-
-std::array<int64_t, 5> packed_strides(const Sizes& sizes, bool channels_last) {
-  std::array<int64_t, 5> strides{};
-  int64_t step = 1;
-  for (const int dim : channels_last ? std::array<int, 5>{1, 4, 3, 2, 0} : std::array<int, 5>{4, 3, 2, 1, 0}) {
-    strides[dim] = step;
-    step *= sizes[dim];
-  }
-  return strides;
-}
-
-// Dimensions of size 1 may lie as they like.
-bool is_packed(const Layout& layout, bool channels_last) {
-  const auto strides = packed_strides(layout.sizes, channels_last);
-  for (int dim = 0; dim < 5; ++dim) {
-    if (layout.sizes[dim] > 1 && layout.strides[dim] != strides[dim]) return false;
-  }
-  return true;
-}
-
-// Images become volumes of one image.
-cudnnStatus_t describe(Layout& layout, cudnnDataType_t type, int dims, const int sizes[], const int strides[]) {
-  if (dims != 4 && dims != 5) return CUDNN_STATUS_BAD_PARAM;
-  Layout made{dims, type, {1, 1, 1, 1, 1}, {1, 1, 1, 1, 1}};
-  for (int dim = 0; dim < dims; ++dim) {
-    if (sizes[dim] <= 0 || (strides && strides[dim] <= 0)) return CUDNN_STATUS_BAD_PARAM;
-    const int place = dim < 2 ? dim : dim + 5 - dims;
-    made.sizes[place] = sizes[dim];
-    if (strides) made.strides[place] = strides[dim];
-  }
-  layout = made;
-  return CUDNN_STATUS_SUCCESS;
-}
-
-}  // namespace
-
-struct cudnnTensorStruct {
-  Layout layout;
-};
-struct cudnnFilterStruct {
-  Layout layout;
-  bool channels_last = false;
-};
-struct cudnnConvolutionStruct {
-  int dims = 0;
-  std::array<int, 3> padding{}, stride{1, 1, 1}, dilation{1, 1, 1};
-  cudnnDataType_t sums = CUDNN_DATA_FLOAT;
-  int groups = 1;
-  cudnnMathType_t math = CUDNN_DEFAULT_MATH;
-};
-
-namespace {
-
-constexpr int kDirect = 0, kByWindows = 1, kFast = 5;
-
-std::atomic<long> calls[8];  // the last: which algorithms there are
-
-enum Kind { kForward, kBackwardData, kBackwardFilter };
 
 // Whichever of the three is computed.
 struct Problem {
   Kind kind;
-  Layout image, filters, result;
-  bool channels_last;
-  cudnnConvolutionStruct window;
+  int first;  // of its attributes
+  Layout filters, image, result;
+  Places padding, stride, dilation;
+  size_t dims;
+  cudnnDataType_t sums;
+  int groups;
 
-  Problem(Kind kind, cudnnTensorDescriptor_t image, cudnnFilterDescriptor_t filters, cudnnTensorDescriptor_t result,
-          cudnnConvolutionDescriptor_t window)
-      : kind(kind),
-        image(image->layout),
-        filters(filters->layout),
-        result(result->layout),
-        channels_last(filters->channels_last),
-        window(*window) {}
-
-  // What every function asks of its arguments.
-  cudnnStatus_t check() const {
-    const cudnnDataType_t type = image.type;
-    if (image.dims == 0 || filters.dims != image.dims || result.dims != image.dims || window.dims != image.dims - 2 ||
-        filters.type != type || result.type != type ||
-        (window.sums == CUDNN_DATA_DOUBLE) != (type == CUDNN_DATA_DOUBLE) || window.groups < 1 ||
-        image.sizes[1] != filters.sizes[1] * window.groups || filters.sizes[0] % window.groups != 0 ||
-        result.sizes[0] != image.sizes[0] || result.sizes[1] != filters.sizes[0] || !is_packed(image, channels_last) ||
-        !is_packed(result, channels_last)) {
-      return CUDNN_STATUS_BAD_PARAM;
-    }
-    for (int i = 0; i < 3; ++i) {
-      const int free = image.sizes[i + 2] + 2 * window.padding[i] - window.dilation[i] * (filters.sizes[i + 2] - 1) - 1;
-      if (free < 0 || free / window.stride[i] + 1 != result.sizes[i + 2]) return CUDNN_STATUS_BAD_PARAM;
-    }
-    if (channels_last && type == CUDNN_DATA_DOUBLE) return CUDNN_STATUS_NOT_SUPPORTED_LAYOUT;
-    if (channels_last && image.dims == 5 && window.dilation != std::array<int, 3>{1, 1, 1})
-      return CUDNN_STATUS_NOT_SUPPORTED_SHAPE;
-    return CUDNN_STATUS_SUCCESS;
+  explicit Problem(const Descriptor& operation)
+      : kind(static_cast<Kind>(std::find(kOperations, kOperations + 3, operation.type) - kOperations)),
+        first(first_attribute(kind)),
+        filters(operation.part(first + 3)),
+        image(operation.part(first + 4)),
+        result(operation.part(first + 5)) {
+    const Descriptor& window = operation.part(first + 2);
+    padding = read_last(window, CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, Places{0, 0, 0}, 0);
+    stride = read_last(window, CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, Places{1, 1, 1}, 0);
+    dilation = read_last(window, CUDNN_ATTR_CONVOLUTION_DILATIONS, Places{1, 1, 1}, 0);
+    dims = static_cast<size_t>(window.number(CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS));
+    sums = window.number<cudnnDataType_t>(CUDNN_ATTR_CONVOLUTION_COMP_TYPE);
+    groups = image.sizes[1] / filters.sizes[1];
   }
 
-  bool has(int algorithm) const {
-    if (algorithm == kDirect || algorithm == kByWindows) return true;
-    if (algorithm != kFast || window.groups > 1) return false;
-    for (int i = 5 - image.dims; i < 3; ++i) {
-      if (filters.sizes[i + 2] != 3 || window.stride[i] != 1 || window.dilation[i] != 1) return false;
+  bool is_consistent() const {
+    const cudnnDataType_t type = image.type;
+    if (filters.dims != image.dims || result.dims != image.dims || dims + 2 != image.dims || filters.type != type ||
+        result.type != type || (sums == CUDNN_DATA_DOUBLE) != (type == CUDNN_DATA_DOUBLE) || groups < 1 ||
+        image.sizes[1] != filters.sizes[1] * groups || filters.sizes[0] % groups != 0 ||
+        result.sizes[0] != image.sizes[0] || result.sizes[1] != filters.sizes[0])
+      return false;
+    for (int i = 0; i < 3; ++i) {
+      const int free = image.sizes[i + 2] + 2 * padding[i] - dilation[i] * (filters.sizes[i + 2] - 1) - 1;
+      if (free < 0 || free / stride[i] + 1 != result.sizes[i + 2]) return false;
     }
     return true;
   }
 
-  size_t workspace(int algorithm) const {
-    if (algorithm == kFast)
-      return static_cast<size_t>(image.count() + filters.count() + result.count()) * bytes_of(image.type);
+  // What no engine does.
+  cudnnStatus_t support() const {
+    if (!image.has_channels_last()) return CUDNN_STATUS_SUCCESS;
+    if (image.type == CUDNN_DATA_DOUBLE) return CUDNN_STATUS_NOT_SUPPORTED_LAYOUT;
+    return dims == 3 && dilation != Places{1, 1, 1} ? CUDNN_STATUS_NOT_SUPPORTED_SHAPE : CUDNN_STATUS_SUCCESS;
+  }
+
+  bool has(int64_t algorithm) const {
+    if (algorithm != kFast) return true;
+    if (groups > 1) return false;
+    for (size_t i = 3 - dims; i < 3; ++i) {
+      if (filters.sizes[i + 2] != 3 || stride[i] != 1 || dilation[i] != 1) return false;
+    }
+    return true;
+  }
+
+  int64_t workspace(int64_t algorithm) const {
+    const auto element = static_cast<int64_t>(image.element());
+    if (algorithm == kFast) return (image.count() + filters.count() + result.count()) * element;
     if (algorithm == kDirect) return 0;
     // A row of places for each element of a window, as far apart as the elements are.
     int64_t count = filters.sizes[1];
     for (int i = 0; i < 3; ++i)
-      count *= int64_t{result.sizes[i + 2]} * (window.dilation[i] * (filters.sizes[i + 2] - 1) + 1);
-    return static_cast<size_t>(count) * bytes_of(image.type);
+      count *= int64_t{result.sizes[i + 2]} * (dilation[i] * (filters.sizes[i + 2] - 1) + 1);
+    return count * element;
   }
-
-  bool is_deterministic(int algorithm) const { return algorithm != kDirect || kind == kForward; }
 
   const Layout& computed() const {
     return kind == kForward ? result : kind == kBackwardData ? image : filters;
   }
 };
 
-double read(const void* data, cudnnDataType_t type, int64_t index, bool tf32) {
+double read(const void* data, cudnnDataType_t type, int64_t index, bool drops_bits) {
   switch (type) {
     case CUDNN_DATA_DOUBLE: return static_cast<const double*>(data)[index];
     case CUDNN_DATA_HALF: return static_cast<float>(static_cast<const c10::Half*>(data)[index]);
@@ -179,7 +155,7 @@ double read(const void* data, cudnnDataType_t type, int64_t index, bool tf32) {
     case CUDNN_DATA_FLOAT: break;
   }
   const float value = static_cast<const float*>(data)[index];
-  return tf32 ? cuda_emulation::in_tf32(value) : value;
+  return drops_bits ? cuda_emulation::in_tf32(value) : value;
 }
 
 void write(void* data, cudnnDataType_t type, int64_t index, double value) {
@@ -204,9 +180,9 @@ void for_each_element(const Layout& layout, Body&& body) {
 }
 
 // Numbers in row-major order.
-std::vector<double> read_all(const Layout& layout, const void* data, bool tf32) {
+std::vector<double> read_all(const Layout& layout, const void* data, bool drops_bits) {
   std::vector<double> numbers(static_cast<size_t>(layout.count()));
-  for_each_element(layout, [&](int64_t i, int64_t place) { numbers[i] = read(data, layout.type, place, tf32); });
+  for_each_element(layout, [&](int64_t i, int64_t place) { numbers[i] = read(data, layout.type, place, drops_bits); });
   return numbers;
 }
 
@@ -218,8 +194,8 @@ __attribute__((no_sanitize("address", "undefined"))) void add_products(const Pro
                                                                        const double* images, const double* kernels,
                                                                        const double* results, Sum* sums) {
   const Sizes &image = p.image.sizes, &filters = p.filters.sizes, &result = p.result.sizes;
-  const std::array<int, 3>&stride = p.window.stride, &padding = p.window.padding, &dilation = p.window.dilation;
-  const int rows = filters[0] / p.window.groups;
+  const Places &stride = p.stride, &padding = p.padding, &dilation = p.dilation;
+  const int rows = filters[0] / p.groups;
   const int64_t count = p.result.count() * filters[1];
   for (int64_t i = 0; i < count; ++i) {
     int64_t rest = (first + i) % count;
@@ -255,14 +231,13 @@ __attribute__((no_sanitize("address", "undefined"))) void add_products(const Pro
 }
 
 template <typename Sum>
-void convolve(const Problem& p, int64_t first, const void* image_data, const void* filter_data,
+void convolve(const Problem& p, bool drops_bits, int64_t first, const void* image_data, const void* filter_data,
               const void* result_data, void* target) {
-  const bool tf32 = p.window.math != CUDNN_FMA_MATH;
   std::vector<Sum> sums(static_cast<size_t>(p.computed().count()));
   std::vector<double> image, filters, result;
-  if (p.kind != kBackwardData) image = read_all(p.image, image_data, tf32);
-  if (p.kind != kBackwardFilter) filters = read_all(p.filters, filter_data, tf32);
-  if (p.kind != kForward) result = read_all(p.result, result_data, tf32);
+  if (p.kind != kBackwardData) image = read_all(p.image, image_data, drops_bits);
+  if (p.kind != kBackwardFilter) filters = read_all(p.filters, filter_data, drops_bits);
+  if (p.kind != kForward) result = read_all(p.result, result_data, drops_bits);
   const auto add = p.kind == kForward        ? add_products<kForward, Sum>
                    : p.kind == kBackwardData ? add_products<kBackwardData, Sum>
                                              : add_products<kBackwardFilter, Sum>;
@@ -270,77 +245,176 @@ void convolve(const Problem& p, int64_t first, const void* image_data, const voi
   for_each_element(p.computed(), [&](int64_t i, int64_t place) { write(target, p.image.type, place, sums[i]); });
 }
 
-bool is_aligned(const void* data) { return reinterpret_cast<uintptr_t>(data) % 16 == 0; }
-
-cudnnStatus_t run(cudnnHandle_t handle, const Problem& p, int algorithm, void* workspace, size_t bytes,
-                  const void* image, const void* filters, const void* result, const void* alpha, const void* beta) {
-  if (const cudnnStatus_t status = p.check(); status != CUDNN_STATUS_SUCCESS) return status;
-  const bool is_double = p.image.type == CUDNN_DATA_DOUBLE;
-  const auto factor = [&](const void* place) {
-    return is_double ? *static_cast<const double*>(place) : *static_cast<const float*>(place);
-  };
-  if (factor(alpha) != 1 || factor(beta) != 0) return CUDNN_STATUS_BAD_PARAM;
-  if (!p.has(algorithm)) return CUDNN_STATUS_NOT_SUPPORTED;
-  if (bytes < p.workspace(algorithm)) return CUDNN_STATUS_BAD_PARAM_SIZE_INSUFFICIENT;
-  if (!is_aligned(image) || !is_aligned(filters) || !is_aligned(result) || !is_aligned(workspace))
-    return CUDNN_STATUS_BAD_PARAM_MISALIGNED_POINTER;
-  const auto holds = [&](const void* data, size_t all) {
-    return all == 0 || cuda_emulation::is_device_memory(data, all, cuda_emulation::current_device());
-  };
-  const size_t element = bytes_of(p.image.type);
-  if (!holds(workspace, bytes) || !holds(image, static_cast<size_t>(p.image.count()) * element) ||
-      !holds(filters, static_cast<size_t>(p.filters.count()) * element) ||
-      !holds(result, static_cast<size_t>(p.result.count()) * element))
-    return CUDNN_STATUS_EXECUTION_FAILED;
-  if (algorithm == kFast && p.image.type == CUDNN_DATA_BFLOAT16) return CUDNN_STATUS_NOT_SUPPORTED;
-  ++calls[algorithm];
-  const bool by_chance = !p.is_deterministic(algorithm);
-  const auto first = by_chance ? static_cast<int64_t>(cuda_emulation::random_below(1u << 20)) : 0;
-  const void* target = p.kind == kForward ? result : p.kind == kBackwardData ? image : filters;
-  const cudaError_t error = cuda_emulation::enqueue(handle->stream, [=] {
-    if (bytes > 0) std::memset(workspace, 0xff, bytes);
-    if (by_chance && !is_double) convolve<float>(p, first, image, filters, result, const_cast<void*>(target));
-    else convolve<double>(p, first, image, filters, result, const_cast<void*>(target));
-    return cudaSuccess;
-  });
-  return error == cudaSuccess ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_EXECUTION_FAILED;
+// An engine, and, as nothing is to choose of it, its configuration.
+std::shared_ptr<const Descriptor> make_configuration(const std::shared_ptr<const Descriptor>& graph, int64_t algorithm,
+                                                     const std::vector<cudnnBackendNumericalNote_t>& notes) {
+  const auto engine = std::make_shared<Descriptor>(), configuration = std::make_shared<Descriptor>();
+  *engine = {CUDNN_BACKEND_ENGINE_DESCRIPTOR, true, {}};
+  engine->attributes[CUDNN_ATTR_ENGINE_OPERATION_GRAPH] = {CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, {}, {graph}};
+  engine->put(CUDNN_ATTR_ENGINE_GLOBAL_INDEX, CUDNN_TYPE_INT64, std::vector<int64_t>{algorithm});
+  engine->put(CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_TYPE_NUMERICAL_NOTE, notes);
+  *configuration = {CUDNN_BACKEND_ENGINECFG_DESCRIPTOR, true, {}};
+  configuration->attributes[CUDNN_ATTR_ENGINECFG_ENGINE] = {CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, {}, {engine}};
+  return configuration;
 }
 
-template <typename Found>
-cudnnStatus_t rank(const Problem& p, int requested, int* returned, Found* found) {
-  *returned = 0;
-  if (const cudnnStatus_t status = p.check(); status != CUDNN_STATUS_SUCCESS) return status;
-  ++calls[7];
-  for (const int algorithm : {kFast, kByWindows, kDirect}) {
-    if (*returned == requested) break;
-    Found& entry = found[(*returned)++];
-    entry = {};
-    entry.algo = static_cast<decltype(entry.algo)>(algorithm);
-    entry.status = p.has(algorithm) ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_NOT_SUPPORTED;
-    entry.memory = p.workspace(algorithm);
-    entry.determinism = p.is_deterministic(algorithm) ? CUDNN_DETERMINISTIC : CUDNN_NON_DETERMINISTIC;
-    entry.mathType = p.window.math;
+cudnnStatus_t rank(Descriptor& heuristics) {
+  const bool is_fallback =
+      heuristics.number<cudnnBackendHeurMode_t>(CUDNN_ATTR_ENGINEHEUR_MODE) == CUDNN_HEUR_MODE_FALLBACK;
+  if (!is_fallback) ++calls[7];
+  const auto& graph = heuristics.attributes.at(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH).descriptors[0];
+  const Problem p(graph->part(CUDNN_ATTR_OPERATIONGRAPH_OPS));
+  if (const cudnnStatus_t status = p.support(); status != CUDNN_STATUS_SUCCESS) return status;
+  const cudnnBackendNumericalNote_t products = CUDNN_NUMERICAL_NOTE_TENSOR_CORE,
+                                    halves = CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS,
+                                    chance = CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC;
+  Attribute found{CUDNN_TYPE_BACKEND_DESCRIPTOR, 0, {}, {}};
+  const auto add = [&](int algorithm, const std::vector<cudnnBackendNumericalNote_t>& notes) {
+    found.descriptors.push_back(make_configuration(graph, algorithm, notes));
+    ++found.count;
+  };
+  if (is_fallback) {
+    add(kDirect, p.kind == kForward ? std::vector<cudnnBackendNumericalNote_t>{} : std::vector{chance});
+  } else {
+    for (const int algorithm : {kFast, kByWindows}) {
+      if (p.image.type == CUDNN_DATA_FLOAT) add(algorithm, {halves});
+      if (p.image.type != CUDNN_DATA_DOUBLE) add(algorithm, {products});
+      if (p.image.element() > 2) add(algorithm, {});
+    }
   }
+  heuristics.attributes[CUDNN_ATTR_ENGINEHEUR_RESULTS] = found;
   return CUDNN_STATUS_SUCCESS;
 }
 
-cudnnStatus_t ask_size(const Problem& p, int algorithm, size_t* bytes) {
-  if (const cudnnStatus_t status = p.check(); status != CUDNN_STATUS_SUCCESS) return status;
-  if (!p.has(algorithm)) return CUDNN_STATUS_NOT_SUPPORTED;
-  *bytes = p.workspace(algorithm);
+const Descriptor& engine_of(const Descriptor& plan) {
+  return plan.part(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG).part(CUDNN_ATTR_ENGINECFG_ENGINE);
+}
+
+// What an engine does.
+struct Work {
+  Problem problem;
+  int64_t algorithm;
+  bool drops_bits, by_chance;
+
+  explicit Work(const Descriptor& engine)
+      : problem(engine.part(CUDNN_ATTR_ENGINE_OPERATION_GRAPH).part(CUDNN_ATTR_OPERATIONGRAPH_OPS)),
+        algorithm(engine.number(CUDNN_ATTR_ENGINE_GLOBAL_INDEX)) {
+    const auto notes = engine.numbers<cudnnBackendNumericalNote_t>(CUDNN_ATTR_ENGINE_NUMERICAL_NOTE);
+    const auto has = [&](auto note) { return std::find(notes.begin(), notes.end(), note) != notes.end(); };
+    drops_bits = has(CUDNN_NUMERICAL_NOTE_TENSOR_CORE) || has(CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS);
+    by_chance = has(CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC);
+  }
+};
+
+int64_t least_of(const std::vector<int64_t>& numbers) { return *std::min_element(numbers.begin(), numbers.end()); }
+
+bool has_twice(std::vector<int64_t> numbers) {
+  std::sort(numbers.begin(), numbers.end());
+  return std::adjacent_find(numbers.begin(), numbers.end()) != numbers.end();
+}
+
+bool is_tensor(const Descriptor& tensor) {
+  const auto sizes = tensor.numbers<int64_t>(CUDNN_ATTR_TENSOR_DIMENSIONS),
+             strides = tensor.numbers<int64_t>(CUDNN_ATTR_TENSOR_STRIDES);
+  if (sizes.size() != strides.size() || least_of(sizes) < 1 || least_of(strides) < 1) return false;
+  const Layout layout(tensor);
+  return layout.alignment > 0 && layout.alignment % static_cast<int64_t>(layout.element()) == 0;
+}
+
+bool is_window(const Descriptor& window) {
+  const auto dims = static_cast<size_t>(window.number(CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS));
+  const auto has = [&](int name, int64_t least) {
+    const auto numbers = window.numbers<int64_t>(name);
+    return numbers.size() == dims && least_of(numbers) >= least;
+  };
+  return has(CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, 1) && has(CUDNN_ATTR_CONVOLUTION_DILATIONS, 1) &&
+         has(CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, 0) && has(CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, 0) &&
+         window.numbers<int64_t>(CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS) ==
+             window.numbers<int64_t>(CUDNN_ATTR_CONVOLUTION_POST_PADDINGS) &&
+         window.number<cudnnConvolutionMode_t>(CUDNN_ATTR_CONVOLUTION_CONV_MODE) == CUDNN_CROSS_CORRELATION;
+}
+
+bool is_operation(const Descriptor& operation) {
+  const Problem p(operation);
+  const auto has_factor = [&](int name, double factor) {
+    if (operation.attributes.at(name).type == CUDNN_TYPE_DOUBLE)
+      return p.sums == CUDNN_DATA_DOUBLE && operation.number<double>(name) == factor;
+    return p.sums == CUDNN_DATA_FLOAT && operation.number<float>(name) == static_cast<float>(factor);
+  };
+  return has_factor(p.first, 1) && has_factor(p.first + 1, 0) && p.is_consistent();
+}
+
+cudnnStatus_t complete_plan(Descriptor& plan) {
+  const Work work(engine_of(plan));
+  // Its code is loaded.
+  if (cuda_emulation::refuse_while_recorded() != cudaSuccess) return CUDNN_STATUS_EXECUTION_FAILED;
+  if (!work.problem.has(work.algorithm)) return CUDNN_STATUS_NOT_SUPPORTED_SHAPE;
+  if (work.algorithm == kFast && work.problem.sums == CUDNN_DATA_DOUBLE)
+    return CUDNN_STATUS_INTERNAL_ERROR_COMPILATION_FAILED;
+  plan.put(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64,
+           std::vector<int64_t>{work.problem.workspace(work.algorithm)});
   return CUDNN_STATUS_SUCCESS;
 }
 
-template <typename Descriptor>
-cudnnStatus_t create(Descriptor** made) {
-  *made = new Descriptor();
-  return CUDNN_STATUS_SUCCESS;
+cudnnStatus_t complete(Descriptor& descriptor) {
+  const auto state = [](bool is_good) { return is_good ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_BAD_PARAM; };
+  if (!is_complete(descriptor)) return CUDNN_STATUS_BAD_PARAM;
+  switch (descriptor.type) {
+    case CUDNN_BACKEND_TENSOR_DESCRIPTOR: return state(is_tensor(descriptor));
+    case CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR: return state(is_window(descriptor));
+    case CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR: {
+      const Descriptor& operation = descriptor.part(CUDNN_ATTR_OPERATIONGRAPH_OPS);
+      if (std::find(kOperations, kOperations + 3, operation.type) == kOperations + 3)
+        return CUDNN_STATUS_BAD_PARAM_DESCRIPTOR_TYPE;
+      const Problem p(operation);
+      return has_twice({p.image.id, p.filters.id, p.result.id}) ? CUDNN_STATUS_BAD_PARAM_DUPLICATED_ENTRIES
+                                                               : CUDNN_STATUS_SUCCESS;
+    }
+    case CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR: return rank(descriptor);
+    case CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR: return complete_plan(descriptor);
+    case CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR:
+      return state(!has_twice(descriptor.numbers<int64_t>(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS)));
+    case CUDNN_BACKEND_ENGINE_DESCRIPTOR:
+    case CUDNN_BACKEND_ENGINECFG_DESCRIPTOR: return CUDNN_STATUS_NOT_SUPPORTED;  // they are asked for
+    default: return state(is_operation(descriptor));
+  }
 }
 
-template <typename Descriptor>
-cudnnStatus_t destroy(Descriptor* descriptor) {
-  delete descriptor;
-  return CUDNN_STATUS_SUCCESS;
+cudnnStatus_t run(cudnnHandle_t handle, const Descriptor& plan, const Descriptor& pack) {
+  const Work work(engine_of(plan));
+  const Problem& p = work.problem;
+  const auto ids = pack.numbers<int64_t>(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS);
+  const auto places = pack.numbers<void*>(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS);
+  const auto workspace = pack.number<void*>(CUDNN_ATTR_VARIANT_PACK_WORKSPACE);
+  const auto bytes = static_cast<size_t>(plan.number(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE));
+  const auto holds = [](const void* data, size_t all) {
+    return cuda_emulation::is_device_memory(data, all, cuda_emulation::current_device());
+  };
+  void* tensors[3];
+  for (int i = 0; i < 3; ++i) {
+    const Layout& layout = *std::array{&p.image, &p.filters, &p.result}[i];
+    const auto found = std::find(ids.begin(), ids.end(), layout.id);
+    if (found == ids.end()) return CUDNN_STATUS_BAD_PARAM;
+    tensors[i] = places[found - ids.begin()];
+    if (reinterpret_cast<intptr_t>(tensors[i]) % layout.alignment != 0)
+      return CUDNN_STATUS_BAD_PARAM_MISALIGNED_POINTER;
+    if (!holds(tensors[i], static_cast<size_t>(layout.count()) * layout.element()))
+      return CUDNN_STATUS_EXECUTION_FAILED;
+  }
+  if (bytes > 0 && !holds(workspace, bytes)) return CUDNN_STATUS_EXECUTION_FAILED;
+  if (work.algorithm == kFast && p.image.type == CUDNN_DATA_BFLOAT16) return CUDNN_STATUS_NOT_SUPPORTED;
+  ++calls[work.algorithm];
+  const auto first = work.by_chance ? static_cast<int64_t>(cuda_emulation::random_below(1u << 20)) : 0;
+  const auto [image, filters, result] = tensors;
+  void* const target = p.kind == kForward ? result : p.kind == kBackwardData ? image : filters;
+  const auto compute = work.by_chance && p.sums == CUDNN_DATA_FLOAT ? convolve<float> : convolve<double>;
+  const cudaError_t error = cuda_emulation::enqueue(
+      handle->stream, [=, image = image, filters = filters, result = result] {
+        if (bytes > 0) std::memset(workspace, 0xff, bytes);
+        compute(work.problem, work.drops_bits, first, image, filters, result, target);
+        return cudaSuccess;
+      });
+  return error == cudaSuccess ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_EXECUTION_FAILED;
 }
 
 }  // namespace
@@ -351,8 +425,11 @@ const char* cudnnGetErrorString(cudnnStatus_t status) {
   switch (status) {
     case CUDNN_STATUS_SUCCESS: return "no error";
     case CUDNN_STATUS_BAD_PARAM: return "an argument that does not go with the others";
-    case CUDNN_STATUS_BAD_PARAM_MISALIGNED_POINTER: return "a pointer at no multiple of 16 bytes";
-    case CUDNN_STATUS_BAD_PARAM_SIZE_INSUFFICIENT: return "too small a workspace";
+    case CUDNN_STATUS_BAD_PARAM_MISALIGNED_POINTER: return "a pointer at no multiple of its alignment";
+    case CUDNN_STATUS_BAD_PARAM_NOT_FINALIZED: return "a descriptor that is not finalized";
+    case CUDNN_STATUS_BAD_PARAM_DUPLICATED_ENTRIES: return "a number twice";
+    case CUDNN_STATUS_BAD_PARAM_ATTRIBUTE_TYPE: return "an attribute of another descriptor or of another type";
+    case CUDNN_STATUS_BAD_PARAM_DESCRIPTOR_TYPE: return "a descriptor of another type";
     case CUDNN_STATUS_EXECUTION_FAILED: return "the work failed on the device";
     default: return "an error of cuDNN";
   }
@@ -362,81 +439,29 @@ void cudnnGetLastErrorString(char* message, size_t max_size) {
   if (max_size > 0) message[0] = '\0';
 }
 
-cudnnStatus_t cudnnCreate(cudnnHandle_t* handle) { return create(handle); }
+cudnnStatus_t cudnnCreate(cudnnHandle_t* handle) {
+  *handle = new cudnnContext();
+  return CUDNN_STATUS_SUCCESS;
+}
 cudnnStatus_t cudnnSetStream(cudnnHandle_t handle, cudaStream_t stream) {
   handle->stream = stream;
   return CUDNN_STATUS_SUCCESS;
 }
 
-cudnnStatus_t cudnnCreateTensorDescriptor(cudnnTensorDescriptor_t* tensor) { return create(tensor); }
-cudnnStatus_t cudnnDestroyTensorDescriptor(cudnnTensorDescriptor_t tensor) { return destroy(tensor); }
-cudnnStatus_t cudnnSetTensorNdDescriptor(cudnnTensorDescriptor_t tensor, cudnnDataType_t type, int dims,
-                                         const int sizes[], const int strides[]) {
-  return describe(tensor->layout, type, dims, sizes, strides);
+cudnnStatus_t cudnnBackendFinalize(cudnnBackendDescriptor_t descriptor) {
+  auto& finished = *static_cast<Descriptor*>(descriptor);
+  const cudnnStatus_t status = finished.is_finalized ? CUDNN_STATUS_BAD_PARAM : complete(finished);
+  finished.is_finalized = finished.is_finalized || status == CUDNN_STATUS_SUCCESS;
+  return status;
 }
 
-cudnnStatus_t cudnnCreateFilterDescriptor(cudnnFilterDescriptor_t* filters) { return create(filters); }
-cudnnStatus_t cudnnDestroyFilterDescriptor(cudnnFilterDescriptor_t filters) { return destroy(filters); }
-cudnnStatus_t cudnnSetFilterNdDescriptor(cudnnFilterDescriptor_t filters, cudnnDataType_t type,
-                                         cudnnTensorFormat_t format, int dims, const int sizes[]) {
-  const cudnnStatus_t status = describe(filters->layout, type, dims, sizes, nullptr);
-  if (status != CUDNN_STATUS_SUCCESS) return status;
-  filters->channels_last = format == CUDNN_TENSOR_NHWC;
-  filters->layout.strides = packed_strides(filters->layout.sizes, filters->channels_last);
-  return CUDNN_STATUS_SUCCESS;
+cudnnStatus_t cudnnBackendExecute(cudnnHandle_t handle, cudnnBackendDescriptor_t plan, cudnnBackendDescriptor_t pack) {
+  const auto &chosen = *static_cast<const Descriptor*>(plan), &given = *static_cast<const Descriptor*>(pack);
+  if (!chosen.is_finalized || !given.is_finalized) return CUDNN_STATUS_BAD_PARAM_NOT_FINALIZED;
+  if (chosen.type != CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR || given.type != CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR)
+    return CUDNN_STATUS_BAD_PARAM_DESCRIPTOR_TYPE;
+  if (handle != chosen.number<cudnnHandle_t>(CUDNN_ATTR_EXECUTION_PLAN_HANDLE)) return CUDNN_STATUS_BAD_PARAM;
+  return run(handle, chosen, given);
 }
-
-cudnnStatus_t cudnnCreateConvolutionDescriptor(cudnnConvolutionDescriptor_t* window) { return create(window); }
-cudnnStatus_t cudnnDestroyConvolutionDescriptor(cudnnConvolutionDescriptor_t window) { return destroy(window); }
-cudnnStatus_t cudnnSetConvolutionNdDescriptor(cudnnConvolutionDescriptor_t window, int dims, const int padding[],
-                                              const int stride[], const int dilation[], cudnnConvolutionMode_t mode,
-                                              cudnnDataType_t sums) {
-  if ((dims != 2 && dims != 3) || mode != CUDNN_CROSS_CORRELATION) return CUDNN_STATUS_BAD_PARAM;
-  cudnnConvolutionStruct made;
-  made.dims = dims;
-  made.sums = sums;
-  for (int i = 0; i < dims; ++i) {
-    if (padding[i] < 0 || stride[i] < 1 || dilation[i] < 1) return CUDNN_STATUS_BAD_PARAM;
-    const int place = i + 3 - dims;
-    made.padding[place] = padding[i];
-    made.stride[place] = stride[i];
-    made.dilation[place] = dilation[i];
-  }
-  *window = made;
-  return CUDNN_STATUS_SUCCESS;
-}
-cudnnStatus_t cudnnSetConvolutionGroupCount(cudnnConvolutionDescriptor_t window, int groups) {
-  window->groups = groups;
-  return CUDNN_STATUS_SUCCESS;
-}
-cudnnStatus_t cudnnSetConvolutionMathType(cudnnConvolutionDescriptor_t window, cudnnMathType_t math) {
-  window->math = math;
-  return CUDNN_STATUS_SUCCESS;
-}
-
-// `image`, `filters` and `result` stand for two of `first`, `second` and `target`, and what is computed.
-#define DEFINE_CONVOLUTION(Name, kind, Algorithm, Found, F, S, R, image, filters, result)                             \
-  cudnnStatus_t cudnnGet##Name##Algorithm_v7(cudnnHandle_t, F first, S second, cudnnConvolutionDescriptor_t window,   \
-                                             R target, int requested, int* returned, Found* found) {                  \
-    return rank(Problem(kind, image, filters, result, window), requested, returned, found);                           \
-  }                                                                                                                   \
-  cudnnStatus_t cudnnGet##Name##WorkspaceSize(cudnnHandle_t, F first, S second, cudnnConvolutionDescriptor_t window,  \
-                                              R target, Algorithm algorithm, size_t* bytes) {                         \
-    return ask_size(Problem(kind, image, filters, result, window), algorithm, bytes);                                 \
-  }                                                                                                                   \
-  cudnnStatus_t cudnn##Name(cudnnHandle_t handle, const void* alpha, F first, const void* first_data, S second,       \
-                            const void* second_data, cudnnConvolutionDescriptor_t window, Algorithm algorithm,        \
-                            void* workspace, size_t bytes, const void* beta, R target, void* target_data) {           \
-    return run(handle, Problem(kind, image, filters, result, window), algorithm, workspace, bytes, image##_data,      \
-               filters##_data, result##_data, alpha, beta);                                                           \
-  }
-DEFINE_CONVOLUTION(ConvolutionForward, kForward, cudnnConvolutionFwdAlgo_t, cudnnConvolutionFwdAlgoPerf_t,
-                   cudnnTensorDescriptor_t, cudnnFilterDescriptor_t, cudnnTensorDescriptor_t, first, second, target)
-DEFINE_CONVOLUTION(ConvolutionBackwardData, kBackwardData, cudnnConvolutionBwdDataAlgo_t,
-                   cudnnConvolutionBwdDataAlgoPerf_t, cudnnFilterDescriptor_t, cudnnTensorDescriptor_t,
-                   cudnnTensorDescriptor_t, target, first, second)
-DEFINE_CONVOLUTION(ConvolutionBackwardFilter, kBackwardFilter, cudnnConvolutionBwdFilterAlgo_t,
-                   cudnnConvolutionBwdFilterAlgoPerf_t, cudnnTensorDescriptor_t, cudnnTensorDescriptor_t,
-                   cudnnFilterDescriptor_t, first, target, second)
 
 long cuda_emulation_cudnn_calls(int algorithm) { return calls[algorithm < 0 ? 7 : algorithm]; }

@@ -7,6 +7,7 @@
 #include <aten/native/cuda/Libraries.h>
 #include <aten/native/cuda/cudnn.h>
 #include <c10/core/Backend.h>
+#include <c10/cuda/CUDAGraph.h>
 #include <c10/cuda/CUDAStream.h>
 
 #include <algorithm>
@@ -129,6 +130,7 @@ bool convolve_by_cudnn(TorchCudaConvolutionKind kind, const Tensor& image, const
   convolution.context = &memory;
   convolution.allocate = &allocate_memory;
   static const auto convolve = load<TorchCudaConvolutionFunction>("torch_cuda_convolution");
+  const c10::cuda::RelaxedCapture relaxed;  // an engine's code may have to be loaded
   int done = 0;
   const char* error = convolve(&convolution, &done);
   TORCH_CHECK(error == nullptr, "cuDNN: ", error, " (image ", image.sizes(), ", filters ", filters.sizes(), ", result ",

@@ -19,13 +19,13 @@ enum TorchCudaConvolutionType {
   kTorchCudaConvolutionDouble,
 };
 
-// All that an algorithm is chosen by. Integers only, and those that are not used are 0: it is compared as a whole.
+// All that an engine is chosen by. Integers only, and those that are not used are 0: it is compared as a whole.
 struct TorchCudaConvolutionGeometry {
   int kind;  // TorchCudaConvolutionKind
   int type;  // TorchCudaConvolutionType
   int channels_last;
   int tf32;             // floats may be multiplied by their first 10 bits
-  int deterministic;    // by algorithms only that give the same each time
+  int deterministic;    // by engines only that give the same each time
   int benchmark;        // the fastest of those that are tried, else the one that ought to be
   int benchmark_limit;  // so many are tried; 0: all
   int dims;             // of places: 2 or 3
@@ -47,7 +47,7 @@ struct TorchCudaConvolution {
   void* context;
 };
 
-// Queues the work on the stream. `done` becomes 0 where cuDNN has no algorithm for this, or none whose memory there is:
+// Queues the work on the stream. `done` becomes 0 where cuDNN has no engine for this, or none whose memory there is:
 // then nothing is computed. Returns null, or what went wrong (text of the calling thread's, until its next call).
 typedef const char* (*TorchCudaConvolutionFunction)(const TorchCudaConvolution*, int* done);
 // Of the library that was loaded, as cuDNN numbers them: 91300 is 9.13.0.
