@@ -311,14 +311,14 @@ LONG_DOUBLE = pytest.mark.skipif(np.finfo(np.longdouble).nmant <= 52, reason="no
 
 @LONG_DOUBLE
 @pytest.mark.parametrize("name", IN_MORE_DIGITS)
-def test_float64_functions_are_within_two_thirds_of_a_unit(name: str) -> None:
+def test_float64_functions_are_within_three_quarters_of_a_unit(name: str) -> None:
     exact, low, high = IN_MORE_DIGITS[name]
     generator = np.random.default_rng(0)
     small = np.exp2(generator.uniform(-1060, 0, 20_000)) * generator.choice((-1, 1), 20_000)
     x = np.concatenate((generator.uniform(low, high, 50_000), generator.uniform(-1, 1, 50_000), small))
     with np.errstate(invalid="ignore"):  # logarithms of negative numbers
         expected = exact(x.astype(np.longdouble))
-    most = 1.25 if torch.backends.cpu.get_cpu_capability() == "DEFAULT" else 0.67  # the first has no fused products
+    most = 1.25 if torch.backends.cpu.get_cpu_capability() == "DEFAULT" else 0.75  # the first has no fused products
     assert units_off(getattr(torch, name)(torch.from_numpy(x)), expected) <= most
 
 

@@ -317,7 +317,8 @@ HWY_INLINE HWY_ATTR V expm1_vector(D d, V x) {
   lost = hn::Add(lost, hn::Sub(hn::Sub(half_scale, whole), hn::Set(d, T(0.5))));
   const V half = hn::Add(most, hn::MulAdd(half_scale, power.tail, lost));
   const V result = hn::Add(half, half);
-  return hn::IfThenElse(hn::And(hn::Eq(x, x), hn::Ne(x, hn::Zero(d))), result, x);  // -0 stays
+  // -0, NaN, and subnormal numbers, of which half would be less, stay.
+  return hn::IfThenElse(hn::Gt(hn::Abs(x), hn::Set(d, T(0x1p-60))), result, x);
 }
 
 // 2^x, for every x.
