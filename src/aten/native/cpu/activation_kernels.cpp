@@ -213,9 +213,10 @@ struct MishBackward {
     using T = hn::TFromD<D>;
     const V one = hn::Set(d, T(1));
     const V two = hn::Set(d, T(2));
-    const V power = exp_vector(d, hn::Min(x, hn::Set(d, T(20))));
+    const V bounded = hn::Min(x, hn::Set(d, T(20)));  // from where on the slope is 1
+    const V power = exp_vector(d, bounded);
     const V below = hn::MulAdd(power, hn::Add(power, two), two);
-    const V more = hn::Mul(hn::Mul(x, hn::Set(d, T(4))), hn::Add(power, one));
+    const V more = hn::Mul(hn::Mul(bounded, hn::Set(d, T(4))), hn::Add(power, one));
     const V top = hn::Mul(power, hn::MulAdd(hn::Add(power, two), below, more));
     return hn::Mul(grad, hn::IfThenElse(hn::Eq(x, x), hn::Div(top, hn::Mul(below, below)), x));
   }
