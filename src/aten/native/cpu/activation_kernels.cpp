@@ -206,7 +206,8 @@ struct Mish {
     return TORCH_IN_DOUBLE(MishInDouble, hn::Mul(x, tanh_of_softplus(d, x)));
   }
 };
-// With n and e as above the slope is e ((e + 2) (n + 2) + 4 x (e + 1)) / (n + 2)^2.
+// With n and e as above the slope is e ((e + 2) (n + 2) + 4 x (e + 1)) / (n + 2)^2; of infinite x it is NaN, as in
+// PyTorch.
 struct MishBackward {
   template <typename D, typename V>
   HWY_INLINE HWY_ATTR V operator()(D d, V grad, V x) const {
@@ -218,7 +219,7 @@ struct MishBackward {
     const V below = hn::MulAdd(power, hn::Add(power, two), two);
     const V more = hn::Mul(hn::Mul(bounded, hn::Set(d, T(4))), hn::Add(power, one));
     const V top = hn::Mul(power, hn::MulAdd(hn::Add(power, two), below, more));
-    return hn::Mul(grad, hn::IfThenElse(hn::Eq(x, x), hn::Div(top, hn::Mul(below, below)), x));
+    return hn::Mul(grad, hn::Add(hn::Div(top, hn::Mul(below, below)), hn::Sub(x, x)));
   }
 };
 // log(1 + e^x)
