@@ -16,6 +16,7 @@ import random
 import re
 import subprocess
 import sys
+from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,8 @@ SOFTPLUS = "m.log1p(m.exp(x))"
 SELU_SCALE = "m.mpf('1.0507009873554804934193349852946')"
 SELU_ALPHA = "m.mpf('1.6732632423543772848170429916717')"
 # name: the torch expression, the mpmath expression, and what x is taken from
-FUNCTIONS = {
+Functions = Mapping[str, tuple[str, str, tuple[float, float]]]
+FUNCTIONS: Functions = {
     "exp": ("torch.exp(x)", "m.exp(x)", (-9, 11)),
     "expm1": ("torch.expm1(x)", "m.expm1(x)", (-3, 10)),
     "exp2": ("torch.exp2(x)", "m.mpf(2) ** x", (-15, 15)),
@@ -133,7 +135,11 @@ FUNCTIONS = {
     "slope of silu": ("slope(F.silu, x)", "{s} * (1 + x * (1 - {s}))".replace("{s}", "1 / (1 + m.exp(-x))"), (-1, 9)),
     "slope of softplus": ("slope(F.softplus, x)", "1 / (1 + m.exp(-x))", (-20, 19)),
     "slope of logsigmoid": ("slope(F.logsigmoid, x)", "1 / (1 + m.exp(x))", (-20, 20)),
-    "slope of mish": ("slope(F.mish, x)", f"m.tanh({SOFTPLUS}) + x * m.sech({SOFTPLUS}) ** 2 / (1 + m.exp(-x))", (-1, 9)),
+    "slope of mish": (
+        "slope(F.mish, x)",
+        f"m.tanh({SOFTPLUS}) + x * m.sech({SOFTPLUS}) ** 2 / (1 + m.exp(-x))",
+        (-1, 9),
+    ),
     "slope of gelu": ("slope(F.gelu, x)", "m.ncdf(x) + x * m.npdf(x)", (-0.5, 5)),
     "slope of gelu, tanh": (
         "slope(lambda x: F.gelu(x, approximate='tanh'), x)",
@@ -157,24 +163,23 @@ FUNCTIONS = {
     "slope of lgamma": ("slope(torch.lgamma, x)", "m.digamma(x)", (2, 30)),
 }
 # Of complex numbers. What is taken from a part's error is an ulp of the greater part.
-COMPLEX_FUNCTIONS = {
-    name: (f"torch.{name}(x)", f"m.{name}(x)", (-3, 3))
-    for name in ("exp", "expm1", "log", "log1p", "log10", "sqrt", "sin", "cos", "tan", "sinh", "cosh", "tanh")
-    + ("asin", "acos", "atan", "asinh", "acosh", "atanh")
+BOTH_HAVE = "exp expm1 log log1p log10 sqrt sin cos tan sinh cosh tanh asin acos atan asinh acosh atanh"
+COMPLEX_FUNCTIONS: Functions = {
+    name: (f"torch.{name}(x)", f"m.{name}(x)", (-3.0, 3.0)) for name in BOTH_HAVE.split()
 } | {
-    "rsqrt": ("torch.rsqrt(x)", "1 / m.sqrt(x)", (-3, 3)),
-    "sigmoid": ("torch.sigmoid(x)", "1 / (1 + m.exp(-x))", (-3, 3)),
-    "1 / x": ("torch.reciprocal(x)", "1 / x", (-3, 3)),
-    "x * (2 - 3i)": ("x * (2 - 3j)", "x * m.mpc(2, -3)", (-3, 3)),
-    "x / (2 - 3i)": ("x / torch.full_like(x, 2 - 3j)", "x / m.mpc(2, -3)", (-3, 3)),
-    "x ** (1.5 - 1i)": ("x ** (1.5 - 1j)", "x ** m.mpc(1.5, -1)", (-3, 3)),
-    "x ** 3": ("x ** 3", "x ** 3", (-3, 3)),
-    "abs": ("torch.abs(x) + 0j", "m.mpc(abs(x))", (-3, 3)),
-    "angle": ("torch.angle(x) + 0j", "m.mpc(m.arg(x))", (-3, 3)),
+    "rsqrt": ("torch.rsqrt(x)", "1 / m.sqrt(x)", (-3.0, 3.0)),
+    "sigmoid": ("torch.sigmoid(x)", "1 / (1 + m.exp(-x))", (-3.0, 3.0)),
+    "1 / x": ("torch.reciprocal(x)", "1 / x", (-3.0, 3.0)),
+    "x * (2 - 3i)": ("x * (2 - 3j)", "x * m.mpc(2, -3)", (-3.0, 3.0)),
+    "x / (2 - 3i)": ("x / torch.full_like(x, 2 - 3j)", "x / m.mpc(2, -3)", (-3.0, 3.0)),
+    "x ** (1.5 - 1i)": ("x ** (1.5 - 1j)", "x ** m.mpc(1.5, -1)", (-3.0, 3.0)),
+    "x ** 3": ("x ** 3", "x ** 3", (-3.0, 3.0)),
+    "abs": ("torch.abs(x) + 0j", "m.mpc(abs(x))", (-3.0, 3.0)),
+    "angle": ("torch.angle(x) + 0j", "m.mpc(m.arg(x))", (-3.0, 3.0)),
 }
 
 
-def functions_of(dtype: str) -> dict[str, tuple[str, str, tuple[float, float]]]:
+def functions_of(dtype: str) -> Functions:
     """The functions that are measured of a type."""
     return COMPLEX_FUNCTIONS if dtype in PARTS else FUNCTIONS
 
