@@ -289,6 +289,15 @@ def test_copysign_of_halves(dtype: torch.dtype) -> None:
 
 
 IN_MORE_DIGITS = {
+    "exp": (np.exp, -708, 709),
+    "expm1": (np.expm1, -40, 709),
+    "log": (np.log, 0.5, 2),
+    "log1p": (np.log1p, -1, 2),
+    "log2": (np.log2, 0.5, 2),
+    "log10": (np.log10, 0.5, 2),
+    "sin": (np.sin, -1e5, 1e5),
+    "cos": (np.cos, -1e5, 1e5),
+    "tanh": (np.tanh, -20, 20),
     "tan": (np.tan, -1e5, 1e5),
     "atan": (np.arctan, -10, 10),
     "asin": (np.arcsin, -1, 1),
@@ -302,16 +311,36 @@ LONG_DOUBLE = pytest.mark.skipif(np.finfo(np.longdouble).nmant <= 52, reason="no
 
 @LONG_DOUBLE
 @pytest.mark.parametrize("name", IN_MORE_DIGITS)
-def test_float64_functions_are_within_a_unit(name: str) -> None:
+def test_float64_functions_are_within_three_quarters_of_a_unit(name: str) -> None:
     exact, low, high = IN_MORE_DIGITS[name]
     generator = np.random.default_rng(0)
     small = np.exp2(generator.uniform(-1060, 0, 20_000)) * generator.choice((-1, 1), 20_000)
     x = np.concatenate((generator.uniform(low, high, 50_000), generator.uniform(-1, 1, 50_000), small))
-    assert units_off(getattr(torch, name)(torch.from_numpy(x)), exact(x.astype(np.longdouble))) <= 1
+    with np.errstate(invalid="ignore"):  # logarithms of negative numbers
+        expected = exact(x.astype(np.longdouble))
+    most = 1.25 if torch.backends.cpu.get_cpu_capability() == "DEFAULT" else 0.75  # the first has no fused products
+    assert units_off(getattr(torch, name)(torch.from_numpy(x)), expected) <= most
 
 
 # mpmath's values where the functions' formulas begin and end, and at the ends of float64's range.
 AT_BORDERS = {
+    "erfc": [
+        (-30.0, "2.0"),
+        (-3.0, "1.9999779095030014146"),
+        (-0.5, "1.5204998778130465377"),
+        (-0.4999, "1.5204119951613865903"),
+        (1e-300, "1.0"),
+        (0.4999, "0.47958800483861340972"),
+        (0.5, "0.47950012218695346232"),
+        (0.55, "0.43667663367489100698"),
+        (0.9, "0.20309178757716786034"),
+        (1.25, "0.077099871743541769863"),
+        (2.25, "0.0014627165866811516979"),
+        (3.5, "7.4309837234141274552e-7"),
+        (5.0, "1.5374597944280348502e-12"),
+        (12.5, "6.2319427819799110061e-70"),
+        (26.0, "5.6631924088561428465e-296"),
+    ],
     "lgamma": [
         (5e-324, "744.44007192138126231"),
         (0.25, "1.2880225246980774574"),

@@ -4,6 +4,8 @@
 
 #include <c10/util/complex.h>
 
+#include <limits>
+
 #if defined(__CUDACC__)
 #include <thrust/complex.h>
 #endif
@@ -75,6 +77,22 @@ C10_HOST_DEVICE c10::complex<P> reciprocal_of(c10::complex<P> z) {
   const P size = is_zero ? scale : (c * c + d * d) * scale;
   return {(is_zero ? P(1) : c) / size, (is_zero ? P(0) : -d) / size};
 }
+
+#if !defined(__CUDACC__)
+// Of float by way of double, where squares neither overflow nor vanish, with one division. 1 / 0 is infinity and NaN, and
+// one over an infinite number 0.
+inline c10::complex<float> reciprocal_of(c10::complex<float> z) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const double x = z.real();
+  const double y = z.imag();
+  const double size = x * x + y * y;
+  const double unit = 1 / size;
+  const bool is_endless = bool(size == infinity) & bool(std::fabs(x) != std::fabs(y));
+  const double real = is_endless ? std::copysign(0.0, x) : x * unit;
+  const double imag = is_endless ? std::copysign(0.0, -y) : -y * unit;
+  return {static_cast<float>(size == 0 ? infinity : real), static_cast<float>(imag)};
+}
+#endif
 
 // a / b, with choices for the branches of the operator, whose bits these are.
 template <typename P>

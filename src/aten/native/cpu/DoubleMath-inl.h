@@ -15,47 +15,17 @@ HWY_BEFORE_NAMESPACE();
 namespace at::native::cpu {
 namespace HWY_NAMESPACE {
 
-// A number as the sum of two, the second at most half a unit of the first's last place.
-template <typename V>
-struct Pair {
-  V high;
-  V low;
-};
-// a + b where |a| >= |b|, or a is 0.
-template <typename V>
-HWY_INLINE HWY_ATTR Pair<V> add_smaller(V a, V b) {
-  const V sum = hn::Add(a, b);
-  return {sum, hn::Sub(b, hn::Sub(sum, a))};
+// A polynomial of the sum of two numbers: what the second one changes is by the slope.
+template <typename D, typename V, size_t N>
+HWY_INLINE HWY_ATTR V polynomial(D d, Pair<V> x, const double (&terms)[N]) {
+  V result = hn::Set(d, terms[0]);
+  V slope = hn::Zero(d);
+  for (size_t i = 1; i < N; ++i) {
+    slope = hn::MulAdd(slope, x.high, result);
+    result = hn::MulAdd(result, x.high, hn::Set(d, terms[i]));
+  }
+  return hn::MulAdd(slope, x.low, result);
 }
-// a + b for any two.
-template <typename V>
-HWY_INLINE HWY_ATTR Pair<V> add(V a, V b) {
-  const V sum = hn::Add(a, b);
-  const V part = hn::Sub(sum, a);
-  return {sum, hn::Add(hn::Sub(a, hn::Sub(sum, part)), hn::Sub(b, part))};
-}
-template <typename V>
-HWY_INLINE HWY_ATTR Pair<V> multiply(V a, V b) {
-  const V product = hn::Mul(a, b);
-  return {product, hn::MulSub(a, b, product)};
-}
-template <typename V>
-HWY_INLINE HWY_ATTR Pair<V> multiply(Pair<V> a, Pair<V> b) {
-  const Pair<V> product = multiply(a.high, b.high);
-  return {product.high, hn::MulAdd(a.high, b.low, hn::MulAdd(a.low, b.high, product.low))};
-}
-template <typename V>
-HWY_INLINE HWY_ATTR Pair<V> multiply(Pair<V> a, V b) {
-  const V product = hn::Mul(a.high, b);
-  return {product, hn::MulAdd(a.low, b, hn::MulSub(a.high, b, product))};
-}
-template <typename V>
-HWY_INLINE HWY_ATTR Pair<V> divide(Pair<V> a, Pair<V> b) {
-  const V quotient = hn::Div(a.high, b.high);
-  const V rest = hn::NegMulAdd(quotient, b.low, hn::Add(hn::NegMulAdd(quotient, b.high, a.high), a.low));
-  return {quotient, hn::Div(rest, b.high)};
-}
-
 // A polynomial in two halves, of even and of odd powers, which do not wait for each other; highest power first.
 template <typename D, typename V, size_t N>
 HWY_INLINE HWY_ATTR V polynomial_in_halves(D d, V x, const double (&terms)[N]) {
@@ -105,17 +75,23 @@ template <typename D, typename V>
 HWY_INLINE HWY_ATTR SineAndCosine<D> sine_and_cosine(D d, V x) {
 #if TORCH_FUSED_PRODUCTS
   constexpr double sines[] = {1.58967957134895630e-10, -2.50507581156981884e-08, 2.75573136919155513e-06,
-                              -1.98412698298077779e-04, 8.33333333332241313e-03, -1.66666666666666324e-01};
+                              -1.98412698298077779e-04, 8.33333333332241313e-03};
+  constexpr double sixth = -1.66666666666666324e-01;
   constexpr double cosines[] = {-1.13596480422715987e-11, 2.08757232781322345e-09, -2.75573143523721733e-07,
                                 2.48015872894823402e-05, -1.38888888888741248e-03, 4.16666666666666019e-02};
   const auto [r, low, n] = rest_of_angle(d, x);
   const V one = hn::Set(d, 1.0);
-  const V square = hn::Mul(r, r);
+  const Pair<V> r_square = multiply(r, r);
+  const V square = r_square.high;
   const V half = hn::Mul(square, hn::Set(d, 0.5));
-  V sine = hn::MulAdd(hn::Mul(square, r), polynomial(d, square, sines), hn::NegMulAdd(low, half, low));
-  sine = hn::IfThenElse(hn::Eq(x, hn::Zero(d)), x, hn::Add(r, sine));
+  const Pair<V> cube = multiply(r_square, r);
+  const Pair<V> third = multiply(cube, hn::Set(d, sixth));
+  const Pair<V> two_terms = add_smaller(r, third.high);
+  V sine = hn::MulAdd(hn::Mul(cube.high, square), polynomial(d, square, sines), hn::NegMulAdd(low, half, low));
+  sine = hn::Add(two_terms.high, hn::Add(hn::Add(two_terms.low, third.low), sine));
+  sine = hn::IfThenElse(hn::Eq(x, hn::Zero(d)), x, sine);
   const V most = hn::Sub(one, half);
-  const V lost = hn::NegMulAdd(r, low, hn::Sub(hn::Sub(one, most), half));
+  const V lost = hn::NegMulAdd(r, low, hn::NegMulAdd(r_square.low, hn::Set(d, 0.5), hn::Sub(hn::Sub(one, most), half)));
   const V cosine = hn::Add(most, hn::MulAdd(hn::Mul(square, square), polynomial(d, square, cosines), lost));
   const hn::RebindToSigned<D> bits;
   const auto is_odd = hn::MaskFromVec(hn::BitCast(d, hn::BroadcastSignBit(hn::ShiftLeft<63>(n))));
@@ -145,11 +121,6 @@ HWY_INLINE HWY_ATTR Pair<V> add_terms(D d, V start, X x, const SplitConstant<dou
   }
   return sum;
 }
-
-// 2 atanh(s) = 2 s + s^3 (2/3 + s^2 polynomial(s^2)), for |s| up to that of sqrt(2).
-constexpr double kAtanhTerms[] = {1.17230510280977529e-01, 1.17062485409223857e-01, 1.33348042382253451e-01,
-                                  1.53845949708954571e-01, 1.81818183353144036e-01, 2.22222222216562321e-01,
-                                  2.85714285714293637e-01, 4.00000000000000022e-01};
 
 // log of positive numbers, with ten digits more than float64 has.
 template <typename D, typename V>
@@ -323,13 +294,12 @@ struct HyperbolicOfDoubles {
     const V magnitude = hn::Abs(x);
     const V half = hn::Set(d, 0.5);
     const auto power = exp_parts(d, hn::Min(magnitude, hn::Set(d, 711.0)));
-    const Pair<V> sum = add_smaller(hn::Set(d, 1.0), power.rest);
-    const Pair<V> whole = add_smaller(sum.high, hn::Add(sum.low, power.tail));
+    const Pair<V> whole = power.mantissa(d);
     const V high = power.scale(d, hn::Mul(whole.high, half));
     const V low = power.scale(d, hn::Mul(whole.low, half));
-    const V other = hn::Div(hn::Set(d, 0.25), high);
-    const Pair<V> both = add_smaller(high, kOdd ? hn::Neg(other) : other);
-    V result = hn::Add(both.high, hn::Add(both.low, low));
+    const Pair<V> other = divide(Pair<V>{hn::Set(d, 0.25), hn::Zero(d)}, Pair<V>{high, low});
+    const Pair<V> both = add_smaller(high, kOdd ? hn::Neg(other.high) : other.high);
+    V result = hn::Add(both.high, hn::Add(both.low, kOdd ? hn::Sub(low, other.low) : hn::Add(low, other.low)));
     result = hn::IfThenElse(hn::Eq(high, hn::Set(d, std::numeric_limits<double>::infinity())), high, result);
     if constexpr (kOdd) {
       const V square = hn::Mul(x, x);
@@ -375,10 +345,9 @@ struct LogAddExpOfDoubles {
   template <typename D, typename V>
   HWY_INLINE HWY_ATTR V operator()(D d, V a, V b) const {
     const V apart = hn::Neg(hn::IfThenElseZero(hn::Ne(a, b), hn::Abs(hn::Sub(a, b))));  // two equal infinities are not
-    V more;
-    if constexpr (kBase2)
-      more = hn::Mul(log1p_of_fraction(d, exp2_vector(d, apart)), hn::Set(d, kLog2OfE<double>.high));
-    else more = log1p_of_fraction(d, exp_vector(d, apart));
+    V exponent;
+    const Pair<V> log = log1p_parts(d, kBase2 ? exp2_vector(d, apart) : exp_vector(d, apart), exponent);
+    const V more = kBase2 ? log2_of_parts(d, exponent, log) : add_exponent(d, exponent, kLogOf2<double>, log);
     const V result = hn::Add(hn::IfThenElse(hn::Gt(a, b), a, b), more);
     return hn::IfThenElse(hn::Eq(a, a), result, a);
   }

@@ -8,7 +8,7 @@
 #define TORCH_FLOAT_IN_DOUBLE_INL_H_
 #endif
 
-#include <aten/native/cpu/VectorMath-inl.h>
+#include <aten/native/cpu/ErrorFunction-inl.h>
 
 HWY_BEFORE_NAMESPACE();
 namespace at::native::cpu {

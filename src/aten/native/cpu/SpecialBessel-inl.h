@@ -118,7 +118,7 @@ struct BesselYOfVectors {
     }
     const V z = hn::Mul(x, x);
     const V t = hn::MulSub(z, hn::Set(d, 1.0 / 32), hn::Set(d, 1.0));
-    const V j = hn::Mul(hn::Log(d, x), bessel_j_near<kOrder>(d, z));
+    const V j = hn::Mul(log_of_positive(d, x), bessel_j_near<kOrder>(d, z));
     const V unit = hn::Set(d, 2 / special::kPi);
     V near;
     if constexpr (kOrder == 0) {
@@ -132,7 +132,7 @@ struct BesselYOfVectors {
 
 // I0(x), or I1(x) / x, of z = x^2 up to 64.
 template <int kOrder, typename D, typename V>
-HWY_INLINE HWY_ATTR V bessel_i_near(D d, V z) {
+HWY_INLINE HWY_ATTR V bessel_i_near(D d, Pair<V> z) {
   constexpr double order_0[] = {
       1.10759232640913015e-06, 7.78453234806536785e-06, 1.19973381898409988e-04, 1.22109434587296291e-03,
       1.10468979779657361e-02, 8.34931399839992511e-02, 5.21862138230153594e-01, 2.64191387089375107e+00,
@@ -143,7 +143,8 @@ HWY_INLINE HWY_ATTR V bessel_i_near(D d, V z) {
       4.60211311543590055e-04, 3.79521648908255713e-03, 2.60930555236068076e-02, 1.46773018827261403e-01,
       6.60478718111503049e-01, 2.31167548332501749e+00, 6.06814814838949523e+00, 1.13777777777550870e+01,
       1.42222222222235111e+01, 1.06666666666666288e+01, 4.00000000000000089e+00, 5.00000000000000000e-01};
-  const V s = hn::Mul(z, hn::Set(d, 1.0 / 64));
+  const V unit = hn::Set(d, 1.0 / 64);
+  const Pair<V> s{hn::Mul(z.high, unit), hn::Mul(z.low, unit)};
   return kOrder == 0 ? polynomial(d, s, order_0) : polynomial(d, s, order_1);
 }
 // Times exp(-|x|) if kScaled: from 8 on a polynomial of 16 / x - 1 over the root.
@@ -166,7 +167,7 @@ struct BesselIOfVectors {
         -1.00010956596365399e-07, -3.48385343803763334e-07, -1.83491023589553846e-06, -1.50385472095018583e-05,
         -2.19235763831724295e-04, -9.74957719323563468e-03, 3.89398459025872334e-01};
     const V magnitude = hn::Abs(x);
-    V result = bessel_i_near<kOrder>(d, hn::Mul(x, x));
+    V result = bessel_i_near<kOrder>(d, multiply(x, x));
     if constexpr (kOrder == 1) result = hn::Mul(result, magnitude);
     if constexpr (kScaled) result = hn::Mul(result, exp_vector(d, hn::Neg(magnitude)));
     const auto is_near = hn::Le(magnitude, hn::Set(d, kFarFromZero));
@@ -174,9 +175,9 @@ struct BesselIOfVectors {
       const V t = hn::Sub(hn::Div(hn::Set(d, 2 * kFarFromZero), magnitude), hn::Set(d, 1.0));
       const V curve = kOrder == 0 ? polynomial_in_halves(d, t, far_0) : polynomial_in_halves(d, t, far_1);
       V far = hn::Div(curve, hn::Sqrt(magnitude));
-      if constexpr (!kScaled) {  // in two factors: the function is finite a little longer than exp(x)
-        const V half = exp_vector(d, hn::Mul(magnitude, hn::Set(d, 0.5)));
-        far = hn::Mul(hn::Mul(half, far), half);
+      if constexpr (!kScaled) {  // the function is finite a little longer than exp(x)
+        const auto power = exp_parts(d, hn::Min(magnitude, hn::Set(d, 720.0)));
+        far = power.scale(d, hn::Mul(far, power.one_and_rest(d)));
       }
       result = hn::IfThenElse(is_near, result, far);
     }
@@ -217,9 +218,9 @@ struct BesselKOfVectors {
     const auto is_right = hn::Gt(x, zero);
     const V edge = hn::IfThenElse(hn::Eq(x, zero), hn::Set(d, kEndless), hn::Set(d, special::kNaN));
     if (HWY_UNLIKELY(hn::AllFalse(d, is_right))) return edge;
-    const V z = hn::Mul(x, x);
-    const V t = hn::MulSub(z, hn::Set(d, 0.5), one);
-    const V i = hn::Mul(hn::Log(d, hn::Mul(x, hn::Set(d, 0.5))), bessel_i_near<kOrder>(d, z));
+    const Pair<V> z = multiply(x, x);
+    const V t = hn::MulSub(z.high, hn::Set(d, 0.5), one);
+    const V i = hn::Mul(log_of_positive(d, hn::Mul(x, hn::Set(d, 0.5))), bessel_i_near<kOrder>(d, z));
     V result;
     if constexpr (kOrder == 0) result = hn::Sub(polynomial(d, t, order_0), i);
     else result = hn::MulAdd(i, x, hn::Div(polynomial(d, t, order_1), x));

@@ -397,7 +397,7 @@ struct IgammaOfVectors {
       const auto is_small = hn::And(hn::Lt(a, one), hn::Le(x, border));  // where the rest of 1 would be lost
       if (is_upper && !hn::AllFalse(d, is_small)) {
         // The logarithm of x^a / gamma(a + 1), of which `product` is 1 or a.
-        const V log = hn::MulAdd(a, hn::Log(d, x), hn::Sub(log1p_of_any(d, less_one), log_of_any(d, product)));
+        const V log = hn::MulAdd(a, log_of_positive(d, x), hn::Sub(log1p_of_any(d, less_one), log_of_any(d, product)));
         const V more = hn::Mul(hn::Mul(hn::Mul(power, inverse), a), sum_alternating(d, a, x));
         upper = hn::IfThenElse(is_small, hn::Neg(hn::Add(expm1_vector(d, log), more)), upper);
       }

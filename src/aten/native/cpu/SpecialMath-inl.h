@@ -18,10 +18,15 @@ namespace HWY_NAMESPACE {
 
 constexpr double kEndless = special::kInfinity;
 
+// Logarithms stand in the library once, not in each function.
+template <typename D, typename V>
+HWY_NOINLINE HWY_ATTR V log_of_positive(D d, V x) {
+  return precise_log(d, x);
+}
 // log of every number.
 template <typename D, typename V>
-HWY_INLINE HWY_ATTR V log_of_any(D d, V x) {
-  const V result = hn::Log(d, x);
+HWY_NOINLINE HWY_ATTR V log_of_any(D d, V x) {
+  const V result = log_of_positive(d, x);
   const V zero = hn::Zero(d);
   const auto plain = hn::And(hn::Gt(x, zero), hn::Lt(x, hn::Set(d, kEndless)));
   if (HWY_LIKELY(hn::AllTrue(d, plain))) return result;
@@ -30,7 +35,7 @@ HWY_INLINE HWY_ATTR V log_of_any(D d, V x) {
 }
 // log(1 + x) of every number.
 template <typename D, typename V>
-HWY_INLINE HWY_ATTR V log1p_of_any(D d, V x) {
+HWY_NOINLINE HWY_ATTR V log1p_of_any(D d, V x) {
   const V result = log1p_in_double(d, x);
   const V sum = hn::Add(hn::Set(d, 1.0), x);
   const auto plain = hn::And(hn::Gt(sum, hn::Zero(d)), hn::Lt(sum, hn::Set(d, kEndless)));
@@ -93,7 +98,7 @@ struct XlogyOfVectors {
 
 // exp(x^2) erfc(x) for x >= 0.
 template <typename D, typename V>
-HWY_INLINE HWY_ATTR V erfcx_of_positive(D d, V x) {
+HWY_NOINLINE HWY_ATTR V erfcx_of_positive(D d, V x) {
   constexpr double series[] = {-135135.0, 10395.0, -945.0, 105.0, -15.0, 3.0, -1.0, 1.0};
   const V most = hn::Set(d, 26.0);
   const auto is_near = hn::Le(x, most);
@@ -103,7 +108,8 @@ HWY_INLINE HWY_ATTR V erfcx_of_positive(D d, V x) {
     far = hn::Div(polynomial(d, s, series), hn::Mul(x, hn::Set(d, special::kSqrtPi)));
     if (hn::AllFalse(d, is_near)) return far;
   }
-  return hn::IfThenElse(is_near, erfcx_vector<53>(d, hn::Min(x, most)), far);
+  const Pair<V> near = erfcx_pair(d, hn::Min(x, most));
+  return hn::IfThenElse(is_near, hn::Add(near.high, near.low), far);
 }
 // exp(scale x^2), with what the square loses; scale is a power of two, or less than 0 one.
 template <typename D, typename V>
@@ -154,7 +160,7 @@ HWY_INLINE HWY_ATTR V normal_quantile(D d, V center, V tail) {
   const V middle = hn::Mul(center, evaluate(d, special::quantile_in_the_middle(), square));
   const auto is_middle = hn::Le(hn::Abs(center), hn::Set(d, 0.425));
   if (hn::AllTrue(d, is_middle)) return middle;
-  const V r = hn::Sqrt(hn::Neg(hn::Log(d, tail)));
+  const V r = hn::Sqrt(hn::Neg(log_of_positive(d, tail)));
   V side = evaluate(d, special::quantile_beside_it(), hn::Sub(r, hn::Set(d, 1.6)));
   const V five = hn::Set(d, 5.0);
   const auto is_far = hn::Gt(r, five);
@@ -225,9 +231,8 @@ struct ErfinvOfDoubles {
     // What erf(y) - x is of erf's slope: in the middle by a series, beside it by 1 - erf(y) = exp(-y^2) erfcx(y).
     const Pair<V> square = multiply(y, y);
     auto power = exp_parts(d, square.high);
-    const Pair<V> sum = add_smaller(one, power.rest);
-    const Pair<V> inverse_slope =
-        add_smaller(sum.high, hn::Add(sum.low, hn::MulAdd(square.low, sum.high, power.tail)));
+    power.tail = hn::Add(power.tail, hn::MulAdd(square.low, power.rest, square.low));
+    const Pair<V> inverse_slope = power.mantissa(d);
     const auto is_middle = hn::Lt(y, hn::Set(d, 0.875));
     V off = zero;
     if (!hn::AllFalse(d, is_middle)) {
@@ -236,11 +241,7 @@ struct ErfinvOfDoubles {
       off = hn::Mul(difference, power.scale_normal(d, inverse_slope.high));
     }
     if (!hn::AllTrue(d, is_middle)) {
-      Pair<V> scaled = erfcx_pair(d, y);
-      if (HWY_UNLIKELY(has_far)) {
-        scaled = {hn::IfThenElse(is_far, erfcx_vector<53>(d, y), scaled.high),
-                  hn::IfThenElse(is_far, zero, scaled.low)};
-      }
+      const Pair<V> scaled = erfcx_pair(d, y);
       const Pair<V> wanted = multiply(inverse_slope, {power.scale_normal(d, tail), zero});
       const V difference = hn::Add(hn::Sub(wanted.high, scaled.high), hn::Sub(wanted.low, scaled.low));
       off = hn::IfThenElse(is_middle, off, difference);
@@ -279,21 +280,6 @@ struct ErfinvOfDoubles {
                                                     {-3.76126389031837538e-01, 1.33922903429593164e-17},
                                                     {1.12837916709551256e+00, 1.53354589453307219e-17}};
     return add_terms(d, polynomial_in_halves(d, square.high, terms), square, last_terms);
-  }
-  // exp(y^2) erfc(y), for y from 0.875 to 2.25.
-  template <typename D, typename V>
-  HWY_INLINE HWY_ATTR static Pair<V> erfcx_pair(D d, V y) {
-    constexpr double terms[] = {
-        -1.78125644059890980e-10, 7.13041542004068771e-10,  -2.39849334569251144e-09, 9.24099984326011644e-09,
-        -3.52226845599871157e-08, 1.29787795508080717e-07,  -4.66750459081322460e-07, 1.63741139880728385e-06,
-        -5.59240243953650652e-06, 1.85627125253782779e-05,  -5.97624378709835053e-05, 1.86192351835903574e-04,
-        -5.59856521853797006e-04, 1.61954522475971996e-03,  -4.49003724005712403e-03, 1.18743188617584372e-02,
-        -2.97787163216445584e-02};
-    constexpr SplitConstant<double> last_terms[] = {{7.02778819760891960e-02, 4.59114248572607367e-18},
-                                                    {-1.54477265070106146e-01, -1.23380921600816283e-17},
-                                                    {3.11648608648130043e-01, 9.75769086091460246e-18}};
-    const V t = hn::Sub(y, hn::Set(d, 1.5625));
-    return add_terms(d, polynomial_in_halves(d, t, terms), t, last_terms);
   }
 };
 

@@ -43,6 +43,47 @@ HWY_INLINE HWY_ATTR V patch_outside(D d, V x, V result, T low, T high, Scalar sc
   return hn::Load(d, results);
 }
 
+// A number as the sum of two, the second at most half a unit of the first's last place.
+template <typename V>
+struct Pair {
+  V high;
+  V low;
+};
+// a + b where |a| >= |b|, or a is 0.
+template <typename V>
+HWY_INLINE HWY_ATTR Pair<V> add_smaller(V a, V b) {
+  const V sum = hn::Add(a, b);
+  return {sum, hn::Sub(b, hn::Sub(sum, a))};
+}
+// a + b for any two.
+template <typename V>
+HWY_INLINE HWY_ATTR Pair<V> add(V a, V b) {
+  const V sum = hn::Add(a, b);
+  const V part = hn::Sub(sum, a);
+  return {sum, hn::Add(hn::Sub(a, hn::Sub(sum, part)), hn::Sub(b, part))};
+}
+template <typename V>
+HWY_INLINE HWY_ATTR Pair<V> multiply(V a, V b) {
+  const V product = hn::Mul(a, b);
+  return {product, hn::MulSub(a, b, product)};
+}
+template <typename V>
+HWY_INLINE HWY_ATTR Pair<V> multiply(Pair<V> a, Pair<V> b) {
+  const Pair<V> product = multiply(a.high, b.high);
+  return {product.high, hn::MulAdd(a.high, b.low, hn::MulAdd(a.low, b.high, product.low))};
+}
+template <typename V>
+HWY_INLINE HWY_ATTR Pair<V> multiply(Pair<V> a, V b) {
+  const V product = hn::Mul(a.high, b);
+  return {product, hn::MulAdd(a.low, b, hn::MulSub(a.high, b, product))};
+}
+template <typename V>
+HWY_INLINE HWY_ATTR Pair<V> divide(Pair<V> a, Pair<V> b) {
+  const V quotient = hn::Div(a.high, b.high);
+  const V rest = hn::NegMulAdd(quotient, b.low, hn::Add(hn::NegMulAdd(quotient, b.high, a.high), a.low));
+  return {quotient, hn::Div(rest, b.high)};
+}
+
 // x = mantissa * 2^exponent with the mantissa in [sqrt(1/2), sqrt(2)), for positive normal x;
 // the exponent as a number of T.
 template <typename D, typename V>
@@ -74,32 +115,76 @@ constexpr SplitConstant<T> kLog10OfE{T(0.43429448190325182765), sizeof(T) == 4 ?
 template <typename T>
 constexpr SplitConstant<T> kLog10Of2{T(0.301025390625), T(4.605038981195214e-06)};
 
-// The exponent is added last, so that powers of two come out whole. For positive normal x.
-template <typename D, typename V, typename T = hn::TFromD<D>>
-HWY_INLINE HWY_ATTR V log2_vector(D d, V x) {
-  V mantissa;
-  const V exponent = split_exponent(d, x, mantissa);
-  const V log = hn::Log(d, mantissa);
-  const V low = hn::MulAdd(log, hn::Set(d, kLog2OfE<T>.low), exponent);
-  return hn::MulAdd(log, hn::Set(d, kLog2OfE<T>.high), low);
-}
-
-// What is added last is exact and the rest small: powers of ten come out whole. For positive normal x.
-template <typename D, typename V, typename T = hn::TFromD<D>>
-HWY_INLINE HWY_ATTR V log10_vector(D d, V x) {
-  V mantissa;
-  const V exponent = split_exponent(d, x, mantissa);
-  const V log = hn::Log(d, mantissa);
-  const V low = hn::MulAdd(log, hn::Set(d, kLog10OfE<T>.low), hn::Mul(exponent, hn::Set(d, kLog10Of2<T>.low)));
-  const V rest = hn::MulAdd(log, hn::Set(d, kLog10OfE<T>.high), low);
-  return hn::MulAdd(exponent, hn::Set(d, kLog10Of2<T>.high), rest);
-}
-
 // A number's logarithm of 2, and x - n * log(2) for whole n with more digits than T has: the first part of log(2) has
 // so few that its product with n is exact.
 template <typename T>
 constexpr SplitConstant<T> kLogOf2{sizeof(T) == 4 ? T(0.693145751953125) : T(0.69314718055966295),
                                    sizeof(T) == 4 ? T(1.4286067653e-06) : T(2.8235290563031577e-13)};
+
+// 2 atanh(s) = 2 s + s^3 (2/3 + s^2 polynomial(s^2)), for |s| up to that of sqrt(2).
+constexpr double kAtanhTerms[] = {1.17230510280977529e-01, 1.17062485409223857e-01, 1.33348042382253451e-01,
+                                  1.53845949708954571e-01, 1.81818183353144036e-01, 2.22222222216562321e-01,
+                                  2.85714285714293637e-01, 4.00000000000000022e-01};
+
+// log(x) = exponent * log(2) + high + low, with some digits more than T has, for positive x.
+template <typename D, typename V>
+HWY_INLINE HWY_ATTR Pair<V> log_parts(D d, V x, V& exponent) {
+  using T = hn::TFromD<D>;
+  const auto is_small = hn::Lt(x, hn::Set(d, std::numeric_limits<T>::min()));
+  constexpr T digits = sizeof(T) == 4 ? 24 : 53;
+  V mantissa;
+  exponent = split_exponent(d, hn::IfThenElse(is_small, hn::Mul(x, hn::Set(d, T(sizeof(T) == 4 ? 0x1p24 : 0x1p53))), x),
+                            mantissa);
+  exponent = hn::Sub(exponent, hn::IfThenElseZero(is_small, hn::Set(d, digits)));
+  if constexpr (sizeof(T) == 4) {  // without vectors only
+    return {hn::Log(d, mantissa), hn::Zero(d)};
+  } else {
+    // With f = m - 1 and s = f / (2 + f): log(m) = f - f^2 / 2 + s (f^2 / 2 + s^2 (2/3 + ...)).
+    const V f = hn::Sub(mantissa, hn::Set(d, 1.0));
+    const V s = hn::Div(f, hn::Add(f, hn::Set(d, 2.0)));
+    const Pair<V> square = multiply(f, f);
+    const V half = hn::Set(d, 0.5);
+    const V half_square = hn::Mul(square.high, half);
+    const V s_square = hn::Mul(s, s);
+    const V curve = hn::MulAdd(s_square, polynomial(d, s_square, kAtanhTerms), hn::Set(d, 2.0 / 3));
+    const V tail = hn::Mul(s, hn::MulAdd(s_square, curve, half_square));
+    const Pair<V> most = add_smaller(f, hn::Neg(half_square));
+    return {most.high, hn::Add(tail, hn::NegMulAdd(square.low, half, most.low))};
+  }
+}
+// exponent * unit + log; products of the unit's first part are exact.
+template <typename D, typename V, typename T = hn::TFromD<D>>
+HWY_INLINE HWY_ATTR V add_exponent(D d, V exponent, SplitConstant<T> unit, Pair<V> log) {
+  const Pair<V> most = add_smaller(hn::Mul(exponent, hn::Set(d, unit.high)), log.high);
+  return hn::Add(most.high, hn::MulAdd(exponent, hn::Set(d, unit.low), hn::Add(most.low, log.low)));
+}
+
+// log of positive numbers, to other bases, too: powers of two and of ten come out whole.
+template <typename D, typename V>
+HWY_INLINE HWY_ATTR V precise_log(D d, V x) {
+  V exponent;
+  const Pair<V> log = log_parts(d, x, exponent);
+  return add_exponent(d, exponent, kLogOf2<hn::TFromD<D>>, log);
+}
+// The same in other units, of what log_parts gives.
+template <typename D, typename V, typename T = hn::TFromD<D>>
+HWY_INLINE HWY_ATTR V log2_of_parts(D d, V exponent, Pair<V> log) {
+  const Pair<V> unit{hn::Set(d, kLog2OfE<T>.high), hn::Set(d, kLog2OfE<T>.low)};
+  return add_exponent(d, exponent, {1, 0}, multiply(log, unit));
+}
+template <typename D, typename V, typename T = hn::TFromD<D>>
+HWY_INLINE HWY_ATTR V log2_vector(D d, V x) {
+  V exponent;
+  const Pair<V> log = log_parts(d, x, exponent);
+  return log2_of_parts(d, exponent, log);
+}
+template <typename D, typename V, typename T = hn::TFromD<D>>
+HWY_INLINE HWY_ATTR V log10_vector(D d, V x) {
+  V exponent;
+  const Pair<V> log = log_parts(d, x, exponent);
+  const Pair<V> unit{hn::Set(d, kLog10OfE<T>.high), hn::Set(d, kLog10OfE<T>.low)};
+  return add_exponent(d, exponent, kLog10Of2<T>, multiply(log, unit));
+}
 
 // 2^n * (1 + rest + tail) with n whole, rest small and the tail smaller, for what exp and its kin make of x.
 template <typename D>
@@ -126,6 +211,11 @@ struct PowerOfTwo {
     const auto one = hn::Set(d, T(1));
     const auto sum = hn::Add(one, rest);
     return hn::Add(sum, hn::Add(hn::Add(hn::Sub(one, sum), rest), tail));
+  }
+  // 1 + rest + tail
+  HWY_INLINE HWY_ATTR Pair<hn::Vec<D>> mantissa(D d) const {
+    const auto sum = add_smaller(hn::Set(d, T(1)), rest);
+    return add_smaller(sum.high, hn::Add(sum.low, tail));
   }
   // value * 2^n where the result is a normal number: n goes to its exponent.
   HWY_INLINE HWY_ATTR hn::Vec<D> scale_normal(D d, hn::Vec<D> value) const {
@@ -156,19 +246,28 @@ HWY_INLINE HWY_ATTR PowerOfTwo<D> exp_parts(D d, V x) {
   const V r = hn::NegMulAdd(power.n, hn::Set(d, kLogOf2<T>.low), high);
   const V square = hn::Mul(r, r);
   power.rest = r;
+  V lost;  // of r
+  if constexpr (kMoreDigits) lost = hn::NegMulAdd(power.n, hn::Set(d, kLogOf2<T>.low), hn::Sub(high, r));
   if constexpr (sizeof(T) == 4) {
     constexpr T terms[] = {1.395069986e-03f, 8.369024782e-03f, 4.166620263e-02f, 1.666651771e-01f, 5.000000096e-01f};
     power.tail = hn::Mul(square, polynomial(d, r, terms));
+    if constexpr (kMoreDigits) power.tail = hn::Add(power.tail, lost);
   } else {
-    constexpr T terms[] = {2.51181118110534718e-08, 2.76315615424099077e-07, 2.75572155160024362e-06,
-                           2.48014892009863896e-05, 1.98412699182533319e-04, 1.38888889476806087e-03,
-                           8.33333333330680756e-03, 4.16666666665131066e-02, 1.66666666666666990e-01,
-                           5.00000000000001332e-01};
-    power.tail = hn::Mul(square, polynomial(d, r, terms));
-  }
-  if constexpr (kMoreDigits) {
-    const V lost = hn::NegMulAdd(power.n, hn::Set(d, kLogOf2<T>.low), hn::Sub(high, r));
-    power.tail = hn::Add(power.tail, lost);
+    constexpr T terms[] = {2.09237306561596851e-09, 2.51092909926634838e-08, 2.75572457484911160e-07,
+                           2.75572435594387939e-06, 2.48015873558157942e-05, 1.98412698866811505e-04,
+                           1.38888888888703431e-03, 8.33333333332145557e-03, 4.16666666666666921e-02,
+                           1.66666666666666768e-01};
+    const V half = hn::Set(d, 0.5);
+    const V curve = polynomial(d, r, terms);
+    if constexpr (kMoreDigits) {
+      // r + r^2 / 2 is the rest, and what rounding takes from it belongs to the tail.
+      const Pair<V> most = add_smaller(r, hn::Mul(square, half));
+      power.rest = most.high;
+      lost = hn::MulAdd(lost, r, hn::Add(lost, hn::MulAdd(hn::MulSub(r, r, square), half, most.low)));
+      power.tail = hn::MulAdd(hn::Mul(square, r), curve, lost);
+    } else {
+      power.tail = hn::Mul(square, hn::MulAdd(r, curve, half));
+    }
   }
   return power;
 }
@@ -218,7 +317,8 @@ HWY_INLINE HWY_ATTR V expm1_vector(D d, V x) {
   lost = hn::Add(lost, hn::Sub(hn::Sub(half_scale, whole), hn::Set(d, T(0.5))));
   const V half = hn::Add(most, hn::MulAdd(half_scale, power.tail, lost));
   const V result = hn::Add(half, half);
-  return hn::IfThenElse(hn::And(hn::Eq(x, x), hn::Ne(x, hn::Zero(d))), result, x);  // -0 stays
+  // -0, NaN, and subnormal numbers, of which half would be less, stay.
+  return hn::IfThenElse(hn::Gt(hn::Abs(x), hn::Set(d, T(0x1p-60))), result, x);
 }
 
 // 2^x, for every x.
@@ -252,34 +352,35 @@ HWY_INLINE HWY_ATTR V exp2_vector(D d, V x) {
   return hn::IfThenElse(hn::Eq(x, x), power.scale(d, power.one_and_rest(d)), x);
 }
 
+// log(1 + x) of finite x above -1, in float64, by log_parts of the sum and what the sum lost.
+template <typename D, typename V>
+HWY_INLINE HWY_ATTR Pair<V> log1p_parts(D d, V x, V& exponent) {
+  const V one = hn::Set(d, 1.0);
+  const V sum = hn::Add(one, x);
+  Pair<V> log = log_parts(d, sum, exponent);
+  log.low = hn::Add(log.low, hn::Div(hn::Sub(x, hn::Sub(sum, one)), sum));
+  return log;
+}
+template <typename D, typename V>
+HWY_INLINE HWY_ATTR V log1p_in_double(D d, V x) {
+  V exponent;
+  const Pair<V> log = log1p_parts(d, x, exponent);
+  return hn::IfThenElse(hn::Eq(x, hn::Zero(d)), x, add_exponent(d, exponent, kLogOf2<double>, log));  // -0 stays
+}
+
 // log(1 + x) for x in [0, 1], as of exp(-|y|).
 template <typename D, typename V>
 HWY_INLINE HWY_ATTR V log1p_of_fraction(D d, V x) {
   using T = hn::TFromD<D>;
-  // With s = x / (2 + x): 2 atanh(s) = 2 s + s^3 (2/3 + ...), and 2 s = x - s x.
-  const V s = hn::Div(x, hn::Add(x, hn::Set(d, T(2))));
-  const V square = hn::Mul(s, s);
-  V terms_of_square;
-  if constexpr (sizeof(T) == 4) {
-    constexpr T terms[] = {2.430168210e-01f, 2.142747754e-01f, 2.861689948e-01f, 3.999887729e-01f, 6.666667563e-01f};
-    terms_of_square = polynomial(d, square, terms);
+  if constexpr (sizeof(T) == 8) {
+    return log1p_in_double(d, x);
   } else {
-    constexpr T terms[] = {1.60570509766450931e-01, 5.79691157139685942e-02, 1.00944314118017783e-01,
-                           1.04556567677519155e-01, 1.17705327557940248e-01, 1.33330064607470017e-01,
-                           1.53846278406881920e-01, 1.81818178662201263e-01, 2.22222222273032122e-01,
-                           2.85714285713806970e-01, 4.00000000000002243e-01, 6.66666666666666630e-01};
-    terms_of_square = polynomial(d, square, terms);
+    // With s = x / (2 + x): 2 atanh(s) = 2 s + s^3 (2/3 + ...), and 2 s = x - s x.
+    constexpr T terms[] = {2.430168210e-01f, 2.142747754e-01f, 2.861689948e-01f, 3.999887729e-01f, 6.666667563e-01f};
+    const V s = hn::Div(x, hn::Add(x, hn::Set(d, T(2))));
+    const V square = hn::Mul(s, s);
+    return hn::NegMulAdd(s, hn::NegMulAdd(square, polynomial(d, square, terms), x), x);
   }
-  return hn::NegMulAdd(s, hn::NegMulAdd(square, terms_of_square, x), x);
-}
-
-// log(1 + x) in float64 for finite x above -1: the logarithm of the sum, and what the sum lost.
-template <typename D, typename V>
-HWY_INLINE HWY_ATTR V log1p_in_double(D d, V x) {
-  const V one = hn::Set(d, 1.0);
-  const V sum = hn::Add(one, x);
-  const V result = hn::Add(hn::Log(d, sum), hn::Div(hn::Sub(x, hn::Sub(sum, one)), sum));
-  return hn::IfThenElse(hn::Eq(x, hn::Zero(d)), x, result);  // -0 stays
 }
 
 // log of positive normal numbers.
@@ -290,7 +391,7 @@ HWY_INLINE HWY_ATTR V log_vector(D d, V x) {
 #endif
   using T = hn::TFromD<D>;
   if constexpr (sizeof(T) == 8) {
-    return hn::Log(d, x);
+    return precise_log(d, x);
   } else {
     constexpr T terms[] = {6.916765041e-02f, -1.179170355e-01f, 1.187335361e-01f, -1.238407100e-01f, 1.421857842e-01f,
                            -1.666926333e-01f, 2.000223049e-01f, -2.499998642e-01f, 3.333331039e-01f};
@@ -316,7 +417,7 @@ HWY_INLINE HWY_ATTR V sigmoid_vector(D d, V x) {
   return sigmoid_times(d, x, hn::Set(d, hn::TFromD<D>(1)));
 }
 
-// A polynomial near 0, 1 - 2 / (exp(2 |x|) + 1) elsewhere.
+// A polynomial near 0, (1 - e) / (1 + e) with e = exp(-2 |x|) elsewhere.
 template <typename D, typename V>
 HWY_INLINE HWY_ATTR V tanh_vector(D d, V x) {
 #if TORCH_FUSED_PRODUCTS
@@ -338,84 +439,18 @@ HWY_INLINE HWY_ATTR V tanh_vector(D d, V x) {
   const V small = hn::MulAdd(hn::Mul(near_zero, square), x, x);
   const V magnitude = hn::Abs(x);
   const V one = hn::Set(d, T(1));
-  const auto power = exp_parts(d, hn::Min(hn::Add(magnitude, magnitude), hn::Set(d, T(sizeof(T) == 4 ? 40 : 80))));
-  const V exponential = power.scale_normal(d, power.one_and_rest(d));
-  const V large = hn::Sub(one, hn::Div(hn::Set(d, T(2)), hn::Add(exponential, one)));
-  const V result = hn::CopySign(hn::IfThenElse(hn::Lt(magnitude, hn::Set(d, T(0.625))), small, large), x);
-  return hn::IfThenElse(hn::Eq(x, x), result, x);
-}
-
-// exp(x^2) erfc(x) for x >= 0, in float64: a polynomial in (x - k) / (x + k). `Digits` is 24 or 53.
-template <int Digits, typename D, typename V>
-HWY_INLINE HWY_ATTR V erfcx_vector(D d, V x) {
-  if constexpr (Digits == 24) {
-    constexpr double terms[] = {4.55102695548271113e-06,  -3.10208984780627198e-05, -1.14476801440721072e-04,
-                                2.29459860233245612e-04,  8.69807633491015831e-04,  -2.64312754961391633e-03,
-                                -3.99247253756286700e-03, 3.99226529766277607e-02,  -1.25033159521708376e-01,
-                                2.51713189273071736e-01,  -3.71736731269338871e-01, 2.10806364059754364e-01};
-    const V k = hn::Set(d, 2.5);
-    return polynomial(d, hn::Div(hn::Sub(x, k), hn::Add(x, k)), terms);
-  } else {
-    constexpr double terms[] = {
-        4.35644202995565934e-10,  1.57620014943556549e-09,  -3.11086725659652383e-09, -1.49327435657970211e-08,
-        2.64844108545944095e-08,  9.59968570138514173e-08,  -2.85046821511932351e-07, -4.08632791745703441e-07,
-        2.94505785027944355e-06,  -1.90325582198131943e-06, -2.25562164509762041e-05, 7.89831969152024997e-05,
-        -2.17616795612774831e-05, -7.99126816899088459e-04, 4.06026361792874782e-03,  -1.28439460309414336e-02,
-        3.12990565191839654e-02,  -6.31078156397669732e-02, 1.08963177398884226e-01,  -1.64257816697308046e-01,
-        2.18719678918265215e-01,  -2.59068048760171643e-01, 1.36999457625061383e-01};
-    const V k = hn::Set(d, 4.0);
-    return polynomial(d, hn::Div(hn::Sub(x, k), hn::Add(x, k)), terms);
-  }
-}
-
-// 1 - erf(x) in float64, with the relative accuracy of `Digits` bits where it is small, too.
-template <int Digits, typename D, typename V>
-HWY_INLINE HWY_ATTR V erfc_in_double(D d, V x) {
-  const V magnitude = hn::Min(hn::Abs(x), hn::Set(d, Digits == 24 ? 10.5 : 28.0));  // 0 from here on
-  const V square = hn::Mul(magnitude, magnitude);
-  V exponential = exp_vector(d, hn::Neg(square));
-  if constexpr (Digits == 53) {  // what the square lost
-    exponential = hn::NegMulAdd(exponential, hn::MulSub(magnitude, magnitude, square), exponential);
-  }
-  const V right = hn::Mul(exponential, erfcx_vector<Digits>(d, magnitude));
-  const V result = hn::IfThenElse(hn::Lt(x, hn::Zero(d)), hn::Sub(hn::Set(d, 2.0), right), right);
-  return hn::IfThenElse(hn::Eq(x, x), result, x);
-}
-
-// erf. float32: polynomials of erf(x)/x - 1 in x^2 below 0.92 and of -log(1 - erf(x)) above. float64: by erfc.
-template <typename D, typename V>
-HWY_INLINE HWY_ATTR V erf_vector(D d, V x) {
-#if TORCH_FUSED_PRODUCTS
-  if constexpr (sizeof(hn::TFromD<D>) == 4) return float_erf(d, x);
-#endif
-  using T = hn::TFromD<D>;
-  const V magnitude = hn::Abs(x);
-  V small;
-  V large;
-  if constexpr (sizeof(T) == 4) {
-    constexpr T near_zero[] = {8.377591245e-05f, -8.145078072e-04f, 5.201304797e-03f, -2.685953911e-02f,
-                               1.128369873e-01f, -3.761263400e-01f, 1.283791671e-01f};
-    constexpr T tail[] = {4.561424368e-07f, 1.521687287e-05f, -4.020367760e-04f, 4.071010548e-03f, -2.493044823e-02f,
-                          1.080562001e-01f, 6.335095005e-01f, 1.129448700e+00f,  -1.630896363e-04f};
-    small = hn::MulAdd(polynomial(d, hn::Mul(x, x), near_zero), x, x);
-    const V bounded = hn::Min(magnitude, hn::Set(d, T(4)));  // erf(4) rounds to 1
-    const auto power = exp_parts(d, hn::Neg(polynomial(d, bounded, tail)));
-    large =
-        hn::Sub(hn::Set(d, T(1)), power.scale_normal(d, hn::Add(hn::Add(hn::Set(d, T(1)), power.rest), power.tail)));
-  } else {
-    constexpr T near_zero[] = {-8.84034149827389302e-10, 1.41908299912543252e-08,  -1.63007098022439924e-07,
-                               1.64576972336942680e-06,  -1.49254513398608543e-05, 1.20553269803747929e-04,
-                               -8.54832690408706040e-04, 5.22397762393538717e-03,  -2.68661706450189428e-02,
-                               1.12837916709546932e-01,  -3.76126389031837483e-01, 1.28379167095512586e-01};
-    small = hn::MulAdd(polynomial(d, hn::Mul(x, x), near_zero), x, x);
-    const V bounded = hn::Min(magnitude, hn::Set(d, 6.0));
-    const V square = hn::Mul(bounded, bounded);
-    const auto power = exp_parts(d, hn::Neg(square));
-    large = hn::NegMulAdd(power.scale_normal(d, power.one_and_rest(d)), erfcx_vector<53>(d, bounded), hn::Set(d, 1.0));
-  }
-  const V result =
-      hn::IfThenElse(hn::Lt(magnitude, hn::Set(d, T(sizeof(T) == 4 ? 0.92 : 0.85))), small, hn::CopySign(large, x));
-  return hn::IfThenElse(hn::Eq(x, x), result, x);
+  const V least = hn::Set(d, T(sizeof(T) == 4 ? -40 : -80));
+  const auto power = exp_parts(d, hn::Max(hn::Mul(magnitude, hn::Set(d, T(-2))), least));
+  const V scale = power.scale_normal(d, one);
+  Pair<V> e = power.mantissa(d);
+  e = {hn::Mul(e.high, scale), hn::Mul(e.low, scale)};
+  Pair<V> top = add_smaller(one, hn::Neg(e.high));
+  Pair<V> bottom = add_smaller(one, e.high);
+  top.low = hn::Sub(top.low, e.low);
+  bottom.low = hn::Add(bottom.low, e.low);
+  const Pair<V> large = divide(top, bottom);
+  const V result = hn::IfThenElse(hn::Lt(magnitude, hn::Set(d, T(0.625))), small, hn::Add(large.high, large.low));
+  return hn::IfThenElse(hn::Eq(x, x), hn::CopySign(result, x), x);
 }
 
 // base^exponent from |base|^exponent, which is known where `is_plain`, where both numbers are finite and base is not 0.

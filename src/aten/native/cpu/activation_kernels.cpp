@@ -48,20 +48,25 @@ HWY_INLINE HWY_ATTR V short_left_of_six(D d, V magnitude) {
   return hn::IfThenElse(hn::Gt(magnitude, six), hn::Zero(d), result);
 }
 
-// The normal distribution's cumulative function: erfc(-x / sqrt(2)) / 2; of float32 0 from -6 on.
+// Of the normal distribution in float64 what is further out than |x|, over exp(-x^2 / 2): exp(z^2) erfc(z) / 2 with
+// z = |x| / sqrt(2). It stands in the library once.
+template <typename D, typename V>
+HWY_NOINLINE HWY_ATTR V normal_tail(D d, V x) {
+  const V z = hn::Min(hn::Mul(hn::Abs(x), hn::Set(d, kInverseSquareRootOf2)), hn::Set(d, 28.0));
+  const Pair<V> twice = erfcx_pair(d, z);
+  return hn::Mul(hn::Add(twice.high, twice.low), hn::Set(d, 0.5));
+}
+template <typename D, typename V>
+HWY_INLINE HWY_ATTR V exp_of_half_square(D d, V x) {
+  return exp_of_negative(d, hn::Mul(hn::Mul(x, x), hn::Set(d, hn::TFromD<D>(-0.5))));
+}
+// What is left of x: of float32 0 from -6 on.
 template <typename D, typename V>
 HWY_INLINE HWY_ATTR V normal_cumulative(D d, V x) {
   using T = hn::TFromD<D>;
-  const V magnitude = hn::Abs(x);
   V left;
-  if constexpr (sizeof(T) == 4) {
-    left = left_of_six(d, magnitude);
-  } else {
-    const V exponential = exp_of_negative(d, hn::Mul(hn::Mul(x, x), hn::Set(d, T(-0.5))));
-    const V bounded = hn::IfThenElse(hn::Gt(magnitude, hn::Set(d, T(40))), hn::Set(d, T(40)), magnitude);
-    const V twice = hn::Mul(exponential, erfcx_vector<53>(d, hn::Mul(bounded, hn::Set(d, T(kInverseSquareRootOf2)))));
-    left = hn::Mul(twice, hn::Set(d, T(0.5)));
-  }
+  if constexpr (sizeof(T) == 4) left = left_of_six(d, hn::Abs(x));
+  else left = hn::Mul(exp_of_half_square(d, x), normal_tail(d, x));
   return hn::IfThenElse(hn::Lt(x, hn::Zero(d)), left, hn::Sub(hn::Set(d, T(1)), left));
 }
 
@@ -99,9 +104,16 @@ struct GeluBackward {
   template <typename D, typename V>
   HWY_INLINE HWY_ATTR V operator()(D d, V grad, V x) const {
     using T = hn::TFromD<D>;
-    const V exponent = hn::Mul(hn::Mul(x, x), hn::Set(d, T(-0.5)));
-    const V density = hn::Mul(exp_of_negative(d, exponent), hn::Set(d, T(kInverseSquareRootOf2Pi)));
-    return hn::Mul(grad, hn::MulAdd(x, density, normal_cumulative(d, x)));
+    const V exponential = exp_of_half_square(d, x);
+    const V unit = hn::Set(d, T(kInverseSquareRootOf2Pi));
+    if constexpr (sizeof(T) == 4) {
+      return hn::Mul(grad, hn::MulAdd(x, hn::Mul(exponential, unit), normal_cumulative(d, x)));
+    } else {  // one factor for what has the exponential in common: left of 0 little remains of it
+      const auto is_left = hn::Lt(x, hn::Zero(d));
+      const V tail = normal_tail(d, x);
+      const V factor = hn::MulAdd(x, unit, hn::IfThenElse(is_left, tail, hn::Neg(tail)));
+      return hn::Mul(grad, hn::MulAdd(exponential, factor, hn::IfThenZeroElse(is_left, hn::Set(d, 1.0))));
+    }
   }
 };
 struct GeluTanhBackward {
@@ -142,7 +154,7 @@ template <typename D, typename V, typename Exp>
 HWY_INLINE HWY_ATTR V tanh_of_softplus(D d, V x, Exp exp) {
   const V power = exp(hn::Min(x, hn::Set(d, hn::TFromD<D>(20))));
   const V two = hn::Set(d, hn::TFromD<D>(2));
-  const V n = hn::Mul(power, hn::Add(power, two));
+  const V n = hn::MulAdd(power, power, hn::Add(power, power));
   return hn::IfThenElse(hn::Eq(x, x), hn::Div(n, hn::Add(n, two)), x);
 }
 template <typename D, typename V>
@@ -194,18 +206,25 @@ struct Mish {
     return TORCH_IN_DOUBLE(MishInDouble, hn::Mul(x, tanh_of_softplus(d, x)));
   }
 };
+// With n and e as above the slope is e ((e + 2) (n + 2) + 4 x (e + 1)) / (n + 2)^2; of infinite x it is NaN, as in
+// PyTorch.
 struct MishBackward {
   template <typename D, typename V>
   HWY_INLINE HWY_ATTR V operator()(D d, V grad, V x) const {
-    const V one = hn::Set(d, hn::TFromD<D>(1));
-    const V tanh = tanh_of_softplus(d, x);
-    const V slope = hn::Mul(hn::Mul(x, sigmoid_vector(d, x)), hn::NegMulAdd(tanh, tanh, one));
-    return hn::Mul(grad, hn::Add(tanh, slope));
+    using T = hn::TFromD<D>;
+    const V one = hn::Set(d, T(1));
+    const V two = hn::Set(d, T(2));
+    const V bounded = hn::Min(x, hn::Set(d, T(20)));  // from where on the slope is 1
+    const V power = exp_vector(d, bounded);
+    const V below = hn::MulAdd(power, hn::Add(power, two), two);
+    const V more = hn::Mul(hn::Mul(bounded, hn::Set(d, T(4))), hn::Add(power, one));
+    const V top = hn::Mul(power, hn::MulAdd(hn::Add(power, two), below, more));
+    return hn::Mul(grad, hn::Add(hn::Div(top, hn::Mul(below, below)), hn::Sub(x, x)));
   }
 };
 // log(1 + e^x)
 template <typename D, typename V>
-HWY_INLINE HWY_ATTR V softplus_vector(D d, V x) {
+HWY_NOINLINE HWY_ATTR V softplus_vector(D d, V x) {
   return hn::Add(hn::Max(x, hn::Zero(d)), log1p_of_fraction(d, exp_vector(d, hn::Neg(hn::Abs(x)))));
 }
 template <typename D, typename V>

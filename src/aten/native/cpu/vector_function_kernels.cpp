@@ -30,7 +30,7 @@ struct ErfcFunction {
   template <typename D, typename V>
   HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
     if constexpr (sizeof(hn::TFromD<D>) == 8) {
-      return erfc_in_double<53>(d, x);
+      return erfc_in_double(d, x);
     } else {
 #if HWY_TARGET == HWY_SCALAR
       return hn::Set(d, std::erfc(hn::GetLane(x)));
