@@ -5,7 +5,7 @@ Each line is a name and an expression of `t` (torch), `F` (its functions of netw
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -220,6 +220,7 @@ def _sparse_tensors(torch: Any) -> dict[str, Any]:
     return names
 
 
+@cache  # Once for each process: it takes longer than most cases do.
 def _tensors(torch: Any) -> dict[str, Any]:
     torch.manual_seed(0)
     x, y = torch.randn(1024, 1024), torch.randn(1024, 1024)
@@ -283,20 +284,21 @@ def _tensors(torch: Any) -> dict[str, Any]:
 
 
 def _forward(torch: Any, expression: str, dtype: str) -> Work:
-    names = _tensors(torch)
+    names = dict(_tensors(torch))
     if dtype != "float32":
-        names |= {name: names[name].to(getattr(torch, dtype)) for name in FLOATING.split()}
+        names |= {name: names[name].to(getattr(torch, dtype)) for name in _find_floating(expression)}
     work: Work = eval(f"lambda: {expression}", names)
     return work
 
 
 def _trained(torch: Any, expression: str) -> Work:
-    names, code = _tensors(torch), compile(expression, expression, "eval")
-    leaves = [names[name].requires_grad_() for name in _find_floating(expression)]
+    names, code = dict(_tensors(torch)), compile(expression, expression, "eval")
+    leaves = {name: names[name].detach().requires_grad_() for name in _find_floating(expression)}
+    names |= leaves
     gradient = torch.ones_like(eval(code, names))
 
     def work() -> None:
-        for leaf in leaves:
+        for leaf in leaves.values():
             leaf.grad = None
         eval(code, names).backward(gradient)
 
