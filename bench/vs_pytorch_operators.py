@@ -148,6 +148,10 @@ FORWARD = """
     t.special.gammainc(p.double(),u.double()) t.special.zeta(u,p) x.half().nextafter(y.half())
     t.bucketize(x.bfloat16(),o.bfloat16()) t.bucketize(odd,o) F.rrelu(x,training=True) t.special.i1e(vast)
     t.multinomial(p[0],500) t.randperm(100000,dtype=t.int32)
+    t._int_mm(b8,b8.char()) t._int_mm(b8.char()[:17],b8.char().t()) t._int_mm(b8.char()[:,:64],b8.char()[:64,:65])
+    x.unsqueeze(1).norm(dim=1) s.heaviside(k.int()) i16.heaviside(i16) b8.view(-1,256,2).flip(1)
+    b8[:1000].view(-1,5).flip(0) thin[:,1:].fill_(1) z[...,1:18].zero_() x.addcmul(v[:,None],y)
+    z[...,:65].lerp(z[...,1:66],z[...,:1]) z[...,1:34]+z[...,:33] z[...,:65]*z[...,:1]
 """
 
 TRAINED = """
