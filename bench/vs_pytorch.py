@@ -4,8 +4,9 @@
 
 PYTHON is an interpreter that imports the other torch. Each torch works in a process of its own; both time the same case
 in short rounds, alternately, and the best round of each counts: other work on the machine only adds. Rounds go on until
-the two best ones of each torch agree, or for a while. Between rounds threads go to sleep. With one thread it is the processor's time that counts, with several the clock's. A ratio under 1
-says that this torch is faster.
+the two best ones of each torch agree, or for a while. Between rounds threads, if there are several, go to sleep. With
+one thread it is the processor's time that counts, with several the clock's. A ratio under 1 says that this torch is
+faster.
 """
 
 from __future__ import annotations
@@ -157,12 +158,10 @@ def time_section(settings: Settings, section: str, wanted: re.Pattern[str], thre
             trials = range(3 if tried > 1 else 0)
             best = min((worker.ask("measure", tried)[0] for _ in trials), default=answer["seconds"])
             counts.append(max(1, int(settings.seconds / best)))
-        # Many rounds where they differ: a best one is then found also on a machine that has other work. Few of what takes
-        # long, which is as good as many short calls.
+        # Many rounds where they differ: a best one is then found also on a machine that has other work. Few of what
+        # takes long, which is as good as many short calls.
         spent, most = 0.0, settings.rounds * FACTOR * settings.seconds
-        while len(figure.ours) < LEAST or (
-            spent < most and (len(figure.ours) < settings.rounds or not figure.settled)
-        ):
+        while len(figure.ours) < LEAST or (spent < most and (len(figure.ours) < settings.rounds or not figure.settled)):
             for worker, count, rounds in zip(workers, counts, (figure.ours, figure.theirs), strict=True):
                 taken = worker.ask("measure", count)
                 rounds.append(taken[clock])
