@@ -5,7 +5,7 @@ Each line is a name and an expression of `t` (torch), `F` (its functions of netw
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -148,6 +148,10 @@ FORWARD = """
     t.special.gammainc(p.double(),u.double()) t.special.zeta(u,p) x.half().nextafter(y.half())
     t.bucketize(x.bfloat16(),o.bfloat16()) t.bucketize(odd,o) F.rrelu(x,training=True) t.special.i1e(vast)
     t.multinomial(p[0],500) t.randperm(100000,dtype=t.int32)
+    t._int_mm(b8,b8.char()) t._int_mm(b8.char()[:17],b8.char().t()) t._int_mm(b8.char()[:,:64],b8.char()[:64,:65])
+    x.unsqueeze(1).norm(dim=1) s.heaviside(k.int()) i16.heaviside(i16) b8.view(-1,256,2).flip(1)
+    b8[:1000].view(-1,5).flip(0) thin[:,1:].fill_(1) z[...,1:18].zero_() x.addcmul(v[:,None],y)
+    z[...,:65].lerp(z[...,1:66],z[...,:1]) z[...,1:34]+z[...,:33] z[...,:65]*z[...,:1]
 """
 
 TRAINED = """
@@ -220,6 +224,7 @@ def _sparse_tensors(torch: Any) -> dict[str, Any]:
     return names
 
 
+@cache  # Once for each process: it takes longer than most cases do.
 def _tensors(torch: Any) -> dict[str, Any]:
     torch.manual_seed(0)
     x, y = torch.randn(1024, 1024), torch.randn(1024, 1024)
@@ -283,20 +288,21 @@ def _tensors(torch: Any) -> dict[str, Any]:
 
 
 def _forward(torch: Any, expression: str, dtype: str) -> Work:
-    names = _tensors(torch)
+    names = dict(_tensors(torch))
     if dtype != "float32":
-        names |= {name: names[name].to(getattr(torch, dtype)) for name in FLOATING.split()}
+        names |= {name: names[name].to(getattr(torch, dtype)) for name in _find_floating(expression)}
     work: Work = eval(f"lambda: {expression}", names)
     return work
 
 
 def _trained(torch: Any, expression: str) -> Work:
-    names, code = _tensors(torch), compile(expression, expression, "eval")
-    leaves = [names[name].requires_grad_() for name in _find_floating(expression)]
+    names, code = dict(_tensors(torch)), compile(expression, expression, "eval")
+    leaves = {name: names[name].detach().requires_grad_() for name in _find_floating(expression)}
+    names |= leaves
     gradient = torch.ones_like(eval(code, names))
 
     def work() -> None:
-        for leaf in leaves:
+        for leaf in leaves.values():
             leaf.grad = None
         eval(code, names).backward(gradient)
 

@@ -81,9 +81,9 @@ bool TensorIterator::is_contiguous() const {
 
 namespace {
 
-constexpr int64_t kShortRow = 64;   // elements up to which
+constexpr int64_t kShortRow = 128;  // elements up to which
 constexpr int64_t kTiledRow = 512;  // rows are made so long, where they can be
-constexpr int64_t kNumberRow = 128;  // Bytes from which rows of one or two inputs are not laid out.
+constexpr int64_t kNumberRow = 128;  // Bytes of what is laid out from which rows of one or two inputs are not.
 constexpr int64_t kFoldedBytes = 1024;  // The same for longer rows of small elements, where all of an input repeats:
 constexpr int64_t kFoldedRow = 4096;    // a call costs what it takes to write some hundred bytes.
 constexpr int64_t kSlab = 4096;     // elements from which on laying out an input again is cheap
@@ -310,6 +310,26 @@ struct ShortRows {
   }
 };
 
+// Calls the loop for rows one after another, whose pointers move on. They are counted beside what the loop is given, in
+// registers: to read them back from memory, where sums are made in vectors, takes longer than a short row.
+template <int kOperands>
+void call_for_rows(TensorIterator::Loop loop, void* context, char** pointers, const int64_t* steps, const int64_t* next,
+                   int64_t rows, int64_t length) {
+  char* places[kOperands];
+  std::copy_n(pointers, kOperands, places);
+  for (; rows > 0; --rows) {
+    loop(context, pointers, steps, length);
+#pragma GCC unroll 4
+    for (int i = 0; i < kOperands; ++i) {
+      char* place = places[i] + next[i];
+#if defined(__GNUC__)
+      asm("" : "+r"(place));
+#endif
+      pointers[i] = places[i] = place;
+    }
+  }
+}
+
 }  // namespace
 
 void TensorIterator::serial_loop(Loop loop, void* context, int64_t begin, int64_t end, bool converts) const {
@@ -427,21 +447,21 @@ void TensorIterator::walk(Loop loop, void* context, int64_t begin, int64_t end) 
   }
   int64_t next[kMaxOperands] = {};
   for (int i = 0; i < count; ++i) next[i] = operands_[i].strides[1];
-  bool is_short = shape_[0] <= kShortRow && numel_ > kTiledRow && !is_reduction_;
-  // Loops over one or two inputs take rows of some vectors where they lie, and what stays the same in one as a number.
-  if (count <= 3 && loop != static_cast<Loop>(&RowConverter::run)) {
-    int64_t size = sizeof(c10::complex<double>);
-    for (int i = outputs_; i < count; ++i)
-      size = std::min(size, static_cast<int64_t>(c10::element_size(memory_dtype(i))));
-    is_short = is_short && (size < 4 || shape_[0] * size < kNumberRow);
-  }
   ShortRows short_rows{count, shape_[0], steps, next, {}};
-  bool lays_out = is_short;
+  bool lays_out = shape_[0] <= kShortRow && numel_ > kTiledRow && !is_reduction_;
+  int apart = 0;  // inputs to lay out
+  int64_t least = sizeof(c10::complex<double>);  // bytes of an input's element
   for (int i = 0; i < count && lays_out; ++i) {
+    const auto size = static_cast<int64_t>(c10::element_size(memory_dtype(i)));
+    if (i >= outputs_) least = std::min(least, size);
     if (next[i] == shape_[0] * steps[i]) continue;
-    short_rows.sizes[i] = static_cast<int64_t>(c10::element_size(memory_dtype(i)));
+    short_rows.sizes[i] = size;
+    ++apart;
     lays_out = i >= outputs_;
   }
+  // Loops over one or two inputs take rows of some vectors where they lie, and what stays the same in one as a number.
+  if (count <= 3 && least >= 4 && loop != static_cast<Loop>(&RowConverter::run))
+    lays_out = lays_out && shape_[0] * least * apart < kNumberRow;
   for (int64_t done = begin; done < end;) {
     // Whole rows one after another, which may be short: nothing else is looked at between them.
     const int64_t rows = position[0] == 0 ? std::min(shape_[1] - position[1], (end - done) / shape_[0]) : 0;
@@ -452,9 +472,12 @@ void TensorIterator::walk(Loop loop, void* context, int64_t begin, int64_t end) 
       left = 1;
     }
     const int64_t whole = shape_[0];
-    for (; left > 1; --left) {
-      loop(context, pointers, steps, whole);
-      for (int i = 0; i < kMaxOperands; ++i) pointers[i] += next[i];  // others do not move
+    if (left > 1) {
+      const auto call_rows = count == 1   ? call_for_rows<1>
+                             : count == 2 ? call_for_rows<2>
+                             : count == 3 ? call_for_rows<3>
+                                          : call_for_rows<kMaxOperands>;
+      call_rows(loop, context, pointers, steps, next, left - 1, whole);
     }
     if (rows > 1) {
       done += (rows - 1) * shape_[0];

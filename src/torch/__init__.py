@@ -180,7 +180,6 @@ if TYPE_CHECKING:
         get_device_module as get_device_module,
     )
     from torch._file_reader import PyTorchFileReader as PyTorchFileReader
-    from torch._higher_order_ops.out_dtype import _int_mm as _int_mm
     from torch._legacy import (
         BFloat16Tensor as BFloat16Tensor,
         BoolTensor as BoolTensor,

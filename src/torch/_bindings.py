@@ -98,7 +98,6 @@ LAZY_ATTRIBUTES = {
     **dict.fromkeys(["Tag", "ops"], "torch._ops"),
     "from_dlpack": "torch.utils.dlpack",
     "_has_compatible_shallow_copy_type": "torch._utils",
-    "_int_mm": "torch._higher_order_ops.out_dtype",
     "PyTorchFileReader": "torch._file_reader",
     **dict.fromkeys(
         ["is_anomaly_enabled", "is_anomaly_check_nan_enabled", "set_anomaly_enabled"], "torch.autograd.anomaly_mode"

@@ -134,3 +134,19 @@ def test_columns_of_powers() -> None:
     assert torch.vander(x, 0).shape == (3, 0)
     assert torch.vander(torch.tensor([True, False]), 3).tolist() == [[1, 1, 1], [0, 0, 1]]
     assert torch.linalg.vander(x.view(1, 3), N=3).tolist() == [[[1, 2, 4], [1, -3, 9], [1, 0, 0]]]
+
+
+@pytest.mark.parametrize("dtype", [torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8, torch.bool], ids=str)
+def test_steps_of_integers(dtype: torch.dtype) -> None:
+    given = torch.arange(-40, 41).to(dtype)
+    values = torch.arange(81).flip(0).to(dtype)
+    pairs = zip(given.tolist(), values.tolist(), strict=True)
+    expected = [value if number == 0 else number > 0 for number, value in pairs]
+    assert torch.heaviside(given, values).tolist() == expected
+    assert given.heaviside(values[40]).tolist() == [values[40].item() if n == 0 else n > 0 for n in given.tolist()]
+    out = torch.empty(0, dtype=dtype)
+    assert torch.heaviside(given, values, out=out) is out
+    assert out.tolist() == expected
+    assert given.clone().heaviside_(values).tolist() == expected
+    assert torch.heaviside(given[::2], values[::2]).tolist() == expected[::2]
+    assert torch.heaviside(given[:0], values[:0]).shape == (0,)

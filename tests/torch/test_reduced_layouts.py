@@ -130,7 +130,8 @@ def test_softmax_of_few_columns(dtype: torch.dtype) -> None:
 
 @pytest.mark.parametrize("dtype", [*TYPES, torch.complex128], ids=str)
 def test_fills_and_copies_of_rows_with_gaps(dtype: torch.dtype) -> None:
-    for rows, columns in ((3, 2), (5, 31), (40, 33), (9, 64), (7, 65), (4, 128), (4, 129), (3, 511), (2, 600)):
+    few = ((3, 2), (4, 3), (6, 4), (5, 7), (3, 8), (7, 9), (5, 17), (5, 31), (40, 33))
+    for rows, columns in (*few, (9, 64), (7, 65), (4, 128), (4, 129), (3, 511), (2, 600)):
         for step in (1, 2, 3):
             memory = torch.zeros(rows, columns * step + 2, dtype=dtype)
             part = memory[:, 1 : 1 + columns * step : step]

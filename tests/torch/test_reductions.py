@@ -178,3 +178,21 @@ def test_the_middle_of_numbers() -> None:
         assert value == numbers[(len(numbers) - 1) // 2] == row[place].item()
     assert math.isnan(values[3].item())
     assert places[3].item() == 0
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16, torch.complex64], ids=str)
+@pytest.mark.parametrize("order", [2, 1, 3, 0.5, -1, math.inf, -math.inf, 0])
+def test_norms_of_single_numbers(order: float, dtype: torch.dtype) -> None:
+    """They are sizes: no square leaves the range on the way."""
+    given = torch.tensor([[[-3.0], [1e30]], [[-2e-30], [0.0]]]).to(dtype)
+    sizes = given.abs() if order != 0 else (given != 0).to(given.abs().dtype)
+    assert torch.equal(torch.linalg.vector_norm(given, order, dim=2), sizes[..., 0])
+    assert torch.equal(given.norm(p=order, dim=-1, keepdim=True), sizes)
+    assert torch.equal(given[:1].norm(p=order, dim=(0, 2)), sizes[0, :, 0])
+    assert torch.equal(torch.linalg.vector_norm(given[0, 0, 0], order), sizes[0, 0, 0])
+    assert torch.equal(torch.linalg.vector_norm(given[:0], order, dim=2), sizes[:0, :, 0])
+    if order > 0:
+        x = torch.tensor([[-3.0], [2.0], [0.0]], dtype=dtype, requires_grad=True)
+        x.norm(p=order, dim=1).sum().backward()
+        assert x.grad is not None
+        torch.testing.assert_close(x.grad[:2], torch.tensor([[-1], [1]], dtype=dtype))

@@ -60,6 +60,19 @@ def test_copies_of_short_rows(length: int, dtype: torch.dtype) -> None:
     assert several.tolist() == [[row] * 3 for row in rows.tolist()]
 
 
+@pytest.mark.parametrize("dtype", WORDS, ids=str)
+@pytest.mark.parametrize("length", [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17])
+def test_short_rows_in_another_order(length: int, dtype: torch.dtype) -> None:
+    whole = torch.arange(3 * 37 * (length + 1)).view(3, 37, length + 1).to(dtype)
+    for block in (whole[..., :length], whole[..., 1:], whole[..., 1:].clone(), whole[:, :2, :length], whole[:, :1, 1:]):
+        planes = block.tolist()
+        assert block.flip(1).tolist() == [plane[::-1] for plane in planes]
+        assert block.flip(0).tolist() == planes[::-1]
+        assert block[:, ::3].clone().tolist() == [plane[::3] for plane in planes]
+        assert block.transpose(0, 1).contiguous().tolist() == [list(rows) for rows in zip(*planes, strict=True)]
+        assert torch.cat((block, block.flip(1)), 1).tolist() == [plane + plane[::-1] for plane in planes]
+
+
 @pytest.mark.parametrize("source", NUMBERS, ids=str)
 @pytest.mark.parametrize("target", [*NUMBERS, torch.float32, torch.float64], ids=str)
 def test_conversions(source: torch.dtype, target: torch.dtype) -> None:

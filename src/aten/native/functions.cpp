@@ -249,6 +249,7 @@ AT_DEFINE(fmin, minimum)
 void fmod(const Tensor& self, const Tensor& other, Tensor& out) {
   auto iter = TensorIterator::binary_op(out, self, other);
   const ScalarType dtype = iter.common_dtype();
+  if (dtype == kByte) return native::remainder(self, other, out);  // the same without signs, in vectors
   if (c10::is_complex_type(dtype) || dtype == kBool) at::detail::throw_dtype_not_implemented("fmod", dtype);
   iter.run(binary_function_kernels, BinaryFunction::fmod);
 }
@@ -256,6 +257,12 @@ void fmod(const Tensor& self, const Tensor& other, Tensor& out) {
 void heaviside(const Tensor& self, const Tensor& values, Tensor& out) {
   TORCH_CHECK(!self.is_complex() && !values.is_complex(), "heaviside is not yet implemented for complex tensors.");
   TORCH_CHECK(self.dtype() == values.dtype(), "heaviside is not yet implemented for tensors with different dtypes.");
+  if (self.is_cpu() && c10::is_integral_type(self.dtype(), /*include_bool=*/true)) {  // by operators that have vectors
+    const Tensor steps = at::gt(self, Scalar(0)).to(self.dtype());
+    if (out.defined()) at::where_out(out, at::eq(self, Scalar(0)), values, steps);
+    else out = at::where(at::eq(self, Scalar(0)), values, steps);
+    return;
+  }
   run_binary(self, values, out, BinaryFunction::heaviside);
 }
 

@@ -93,6 +93,20 @@ Tensor mm(const Tensor& self, const Tensor& mat2) {
   return out;
 }
 
+Tensor _int_mm(const Tensor& self, const Tensor& mat2) {
+  TORCH_CHECK(self.dim() == 2, "self must be a matrix");
+  TORCH_CHECK(mat2.dim() == 2, "mat2 must be a matrix");
+  TORCH_CHECK(self.sizes()[1] == mat2.sizes()[0], "_int_mm: a matrix of ", self.sizes()[1],
+              " columns cannot be multiplied by one of ", mat2.sizes()[0], " rows");
+  TORCH_CHECK((self.dtype() == kChar || self.dtype() == kByte) && mat2.dtype() == kChar,
+              "_int_mm: expected matrices of int8, the first one perhaps of uint8, but got ", self.dtype(), " and ",
+              mat2.dtype());
+  check_same_device(self, mat2, "mat2", "_int_mm");
+  Tensor out = at::detail::empty({self.sizes()[0], mat2.sizes()[1]}, kInt, self.device());
+  if (out.numel() > 0) run_kernel(gemm_kernels, self.device(), out, self, mat2, Scalar(0), Scalar(1));
+  return out;
+}
+
 // In float, which holds all numbers of float8. `scale_result` and `use_fast_accum` are for other devices, as in
 // PyTorch.
 Tensor _scaled_mm(const Tensor& self, const Tensor& mat2, const Tensor& scale_a, const Tensor& scale_b,

@@ -426,6 +426,14 @@ Tensor norm_dim(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef 
   TORCH_CHECK(c10::is_floating_or_complex_type(self.dtype()),
               "linalg.vector_norm: Expected a floating point or complex tensor as input. Got ", self.dtype());
   const double exponent = p.value_or(Scalar(2)).toDouble();
+  const DimMask reduced = dim_mask(dim, self.dim());
+  bool is_alone = exponent != 0;  // each number of the result comes from one of the input
+  DimVector shape;
+  for (int64_t i = 0; i < self.dim(); ++i) {
+    is_alone &= !reduced[i] || self.sizes()[i] == 1;
+    if (keepdim || !reduced[i]) shape.push_back(self.sizes()[i]);
+  }
+  if (is_alone) return at::abs(at::reshape(self, shape));
   // Sums of powers leave the range of halves before their roots come back into it.
   const bool is_reduced = c10::is_reduced_floating_type(self.dtype());
   if (exponent == 2 && !self.is_complex() && !is_reduced && dim.empty() && !keepdim && self.is_cpu() &&

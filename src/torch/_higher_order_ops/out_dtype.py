@@ -21,10 +21,3 @@ def out_dtype(op: Callable[..., Any], output_dtype: torch.dtype, *args: Any) -> 
     tensor([[20000]], dtype=torch.int32)
     """
     return op(*(value.to(output_dtype) if isinstance(value, torch.Tensor) else value for value in args))
-
-
-def _int_mm(self: torch.Tensor, mat2: torch.Tensor) -> torch.Tensor:
-    """The product of two matrices of int8 (the first may be of uint8), summed up in int32."""
-    if self.dtype not in (torch.int8, torch.uint8) or mat2.dtype != torch.int8:
-        raise RuntimeError(f"_int_mm: expected matrices of int8, but got {self.dtype} and {mat2.dtype}")
-    return out_dtype(torch.mm, torch.int32, self, mat2)  # type: ignore[no-any-return]

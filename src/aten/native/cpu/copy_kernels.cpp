@@ -66,7 +66,7 @@ HWY_ATTR void copy_reversed(T* out, const T* in, int64_t count) {
 // Bits of one size, whatever they mean.
 template <typename T>
 struct MoveLoop {
-  TORCH_SIMD void operator()(char** data, const int64_t* strides, int64_t count) const {
+  HWY_NOINLINE TORCH_SIMD void operator()(char* const* data, const int64_t* strides, int64_t count) const {
     if (strides[0] == sizeof(T) && strides[1] == sizeof(T)) {
       std::memcpy(data[0], data[1], static_cast<size_t>(count) * sizeof(T));
     } else if (strides[0] == sizeof(T) && strides[1] == 0) {
@@ -276,6 +276,28 @@ void JoinImpl(char* out, ArrayRef<JoinedPieces> sources, int64_t rows) {
   });
 }
 
+// Rows of a few bytes that follow each other in the result, as words: what of these goes beyond a row, the next one
+// takes. In the input it may be all but the nearest row's, so that the first and the last one are copied as they are.
+constexpr int64_t kMostOfWord = 16;  // bytes
+template <typename Word>
+void move_words(char* out, const char* in, int64_t in_step, int64_t bytes, int64_t rows) {
+  for (int64_t row = 0; row < rows; ++row, out += bytes, in += one_index(in_step)) std::memcpy(out, in, sizeof(Word));
+}
+HWY_NOINLINE TORCH_SIMD void move_short_rows(char* out, const char* in, int64_t in_step, int64_t bytes, int64_t rows) {
+  int64_t size = 1;
+  while (size < bytes) size *= 2;
+  const auto places = reinterpret_cast<uintptr_t>(out) | reinterpret_cast<uintptr_t>(in) | uintptr_t(in_step);
+  const bool are_words = size == bytes && places % size_t(size) == 0;
+  dispatch_word(static_cast<size_t>(size), [&](auto zero) HWY_ATTR {
+    char* row[] = {out, const_cast<char*>(in)};
+    const int64_t steps[] = {bytes, in_step};
+    if (are_words) return MoveLoop<decltype(zero)>()(row, steps, rows);
+    move_words<decltype(zero)>(out + bytes, in + in_step, in_step, bytes, rows - 2);
+  });
+  for (int64_t i = 0; !are_words && i < rows; i += std::max<int64_t>(rows - 1, 1))
+    copy_bytes(out + i * bytes, in + i * in_step, bytes);
+}
+
 constexpr int64_t kVectorRow = 16;  // elements from which a loop for their strides pays
 
 template <typename T>
@@ -294,7 +316,7 @@ void copy_short_rows(const TensorIterator& iter) {
   const int64_t rows = iter.shape()[along];
   const int64_t planes = iter.numel() / (length * rows);
   constexpr int64_t size = sizeof(T);
-  parallel_for(0, planes * rows, std::max<int64_t>(1, kGrainSize / length), [&](int64_t first, int64_t last) HWY_ATTR {
+  auto copy_rows = [&](int64_t first, int64_t last) HWY_ATTR C10_NOINLINE {
     for (int64_t begin = first; begin < last;) {
       const int64_t row = begin % rows;
       const int64_t end = std::min(last, begin - row + rows);
@@ -306,6 +328,11 @@ void copy_short_rows(const TensorIterator& iter) {
         out += plane % iter.shape()[dim] * out_strides[dim];
         in += plane % iter.shape()[dim] * in_strides[dim];
         plane /= iter.shape()[dim];
+      }
+      if (is_dense && out_step == length * size && std::abs(in_step) >= out_step && out_step <= kMostOfWord) {
+        move_short_rows(out, in, in_step, out_step, end - begin);
+        begin = end;
+        continue;
       }
       if (has_few_columns) {  // columns, each through some rows, which the first cache holds
         constexpr int64_t kRows = 128;
@@ -328,7 +355,8 @@ void copy_short_rows(const TensorIterator& iter) {
         }
       }
     }
-  });
+  };
+  parallel_for(0, planes * rows, std::max<int64_t>(1, kGrainSize / length), copy_rows);
 }
 
 // Where neighbours lie along dimension 0 in the result, and along `dim` in the input: a matrix for each place in the
@@ -403,7 +431,7 @@ void copy_bits(TensorIterator& iter) {
   bool are_many = false;
   for (int dim = 1; dim < iter.ndim(); ++dim) are_many |= dim != nearest && iter.shape()[dim] >= kManyMatrices;
   if (nearest != 0 && !(are_small && are_many)) return copy_matrices<T>(iter, nearest);
-  constexpr int64_t kShortRow = 64;  // as for the iterator, which would lay them out first
+  constexpr int64_t kShortRow = 128;  // as for the iterator, which would lay them out first
   if (iter.ndim() >= 2) {
     const bool is_dense = out_strides[0] == size && in_strides[0] == size;
     if (iter.shape()[0] <= (is_dense ? kFewBytes / size : kShortRow)) return copy_short_rows<T>(iter);

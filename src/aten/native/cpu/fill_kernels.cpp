@@ -23,16 +23,20 @@ struct FillLoop {
     const T own = value;  // nothing that is written can change it
     if (strides[0] == sizeof(T)) {
       auto* out = reinterpret_cast<T*>(data[0]);
-      int64_t i = 0;
 #if HWY_TARGET != HWY_SCALAR
-      if constexpr (std::is_same_v<T, WideWord>) {  // compilers move these one by one
-        const hn::ScalableTag<uint64_t> d;
-        const auto repeated = hn::LoadDup128(d, &own.low);
-        const auto step = static_cast<int64_t>(hn::Lanes(d) / 2);
-        for (; i + step <= count; i += step) hn::StoreU(repeated, d, &out[i].low);
+      using Lane = std::conditional_t<std::is_same_v<T, WideWord>, uint64_t, T>;
+      const hn::CappedTag<Lane, 32 / sizeof(Lane)> d;
+      const auto step = static_cast<int64_t>(hn::Lanes(d) * sizeof(Lane) / sizeof(T));
+      if (count >= step) {  // the last vector may begin in the one before
+        auto repeated = hn::Zero(d);
+        if constexpr (std::is_same_v<T, WideWord>) repeated = hn::LoadDup128(d, &own.low);
+        else repeated = hn::Set(d, own);
+        const auto store = [&](int64_t i) HWY_ATTR { hn::StoreU(repeated, d, reinterpret_cast<Lane*>(out + i)); };
+        for (int64_t i = 0; i + step < count; i += step) store(i);
+        return store(count - step);
       }
 #endif
-      for (; i < count; ++i) out[i] = own;
+      for (int64_t i = 0; i < count; ++i) out[one_index(i)] = own;
       return;
     }
     char* out = data[0];

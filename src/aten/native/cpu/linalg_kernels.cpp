@@ -6,6 +6,7 @@
 #include <aten/Parallel.h>
 #include <aten/native/cpu/bfloat16_products.h>
 #include <aten/native/cpu/blas.h>
+#include <aten/native/cpu/byte_products.h>
 #include <aten/native/cpu/half_vector_products.h>
 #include <aten/native/cpu/panel_gemm.h>
 
@@ -127,6 +128,9 @@ void gemm_kernel(const Tensor& out, const Tensor& a, const Tensor& b, const Scal
   const bool is_of_halves = a.dtype() == kHalf && (a.sizes()[0] == 1 || b.sizes()[1] == 1);
   if (is_to_be_widened(a) && !is_of_halves)
     return gemm_kernel(out, at::detail::to_dtype(a, kFloat), at::detail::to_dtype(b, kFloat), beta, alpha);
+  const bool is_of_bytes = out.dtype() == kInt && a.dtype() != kInt;
+  if (is_of_bytes && !has_byte_products())
+    return gemm_kernel(out, at::detail::to_dtype(a, kInt), at::detail::to_dtype(b, kInt), beta, alpha);
   const int64_t m = a.sizes()[0];
   const int64_t k = a.sizes()[1];
   const int64_t n = b.sizes()[1];
@@ -137,6 +141,11 @@ void gemm_kernel(const Tensor& out, const Tensor& a, const Tensor& b, const Scal
   const Tensor right = readable(b, reading_b);
   if (is_of_halves)
     return multiply_halves(out, left, reading_a, right, reading_b, beta.to<float>(), alpha.to<float>());
+  if (is_of_bytes) {
+    const auto bytes = [](const Tensor& matrix) { return static_cast<const uint8_t*>(matrix.data_ptr()); };
+    return byte_gemm(m, n, k, {bytes(left), reading_a.leading, reading_a.transposed}, a.dtype() == kChar,
+                     {bytes(right), reading_b.leading, reading_b.transposed}, out.data_ptr<int32_t>());
+  }
   const Tensor target = readable(out, reading_out);
   dispatch_product(out, a, "addmm_impl_cpu_", [&](auto type, auto element) {
     using scalar_t = typename decltype(type)::type;
