@@ -61,7 +61,7 @@ class Adam(ElementwiseOptimizer):
     def _step_parameter(
         self, group: dict[str, Any], parameter: Tensor, gradient: Tensor, state: dict[str, Any]
     ) -> None:
-        lr, decay, (beta1, beta2) = number(group["lr"]), number(group.get("weight_decay", 0)), map(number, group["betas"])
+        beta1, beta2 = (number(beta) for beta in group["betas"])
         step = state["step"]
         if (
             group["differentiable"]
@@ -72,11 +72,11 @@ class Adam(ElementwiseOptimizer):
                 state["exp_avg"],
                 state["exp_avg_sq"],
                 state["max_exp_avg_sq"] if group["amsgrad"] else None,
-                lr,
+                number(group["lr"]),
                 beta1,
                 beta2,
                 group["eps"],
-                decay,
+                number(group.get("weight_decay", 0)),
                 bool(group.get("decoupled_weight_decay")),
                 bool(group.get("maximize")),
                 step.item() + 1,

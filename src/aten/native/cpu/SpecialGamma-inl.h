@@ -451,7 +451,8 @@ struct IgammaOfVectors {
     if (!hn::AllTrue(d, is_near)) {
       constexpr double kStirling[] = {1.0 / 1188, -1.0 / 1680, 1.0 / 1260, -1.0 / 360, 1.0 / 12};
       V correction = hn::Zero(d);
-      for (const double part : kStirling) correction = hn::MulAdd(correction, hn::Mul(inverse, inverse), hn::Set(d, part));
+      for (const double part : kStirling)
+        correction = hn::MulAdd(correction, hn::Mul(inverse, inverse), hn::Set(d, part));
       const V exact = hn::Mul(density, exp_vector(d, hn::Neg(hn::Mul(correction, inverse))));
       const auto by_fraction = hn::AndNot(is_near, is_right);
       const auto by_series = hn::Not(hn::Or(is_near, is_right));

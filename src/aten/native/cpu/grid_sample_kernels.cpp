@@ -302,7 +302,8 @@ struct Part {
     const auto lanes = static_cast<int64_t>(hn::Lanes(d));
     for (int64_t p = 0; p < count; ++p, sums += kChannels) {
       const T* from[Taps::kCount];
-      for (int tap = 0; tap < Taps::kCount; ++tap) from[tap] = element[tap][p] < 0 ? kOutside : pixels + element[tap][p];
+      for (int tap = 0; tap < Taps::kCount; ++tap)
+        from[tap] = element[tap][p] < 0 ? kOutside : pixels + element[tap][p];
       int64_t c = 0;
       for (; c + lanes <= channels; c += lanes) {
         auto sum = hn::Zero(d);
