@@ -37,8 +37,10 @@ using Geometry = ConvolutionGeometry;
 constexpr int64_t kTileBytes = 1 << 18;          // of the matrix of windows
 constexpr int64_t kShortLine = 6;
 constexpr int64_t kManyResults = 512;            // of a channel
+constexpr int64_t kFewPlaces = 16;               // of results
 constexpr int64_t kFewResultChannels = 16;       // of row-major images
 constexpr int64_t kFewImageChannels = 128;       // of which some places stay in the first cache
+constexpr int64_t kFewestImageChannels = 32;     // the same beside as many results as there may be
 constexpr int64_t kLeastTogether = 3;            // channels of results that lie last and fill part of a vector
 constexpr int64_t kFewSources = 4;               // channels, of which a transposed convolution is not worth a product
 
@@ -112,9 +114,10 @@ void for_each_image(int64_t windows, int64_t first, int64_t last, Body&& body) {
 int64_t least_together(const Geometry& g) { return g.is_pointwise() && g.groups == 1 ? 1 : kLeastTogether; }
 
 // Whether a group has enough channels of results to fill vectors with them, or some of one where they lie next to each
-// other; else vectors are filled with neighbouring places.
+// other; else vectors are filled with neighbouring places, unless there are few of them, too.
 template <typename T>
-bool is_gathered(const Geometry& g, int64_t results, bool channels_last) {
+bool is_gathered(const Geometry& g, int64_t results, bool channels_last, int64_t places = kManyResults) {
+  if (results > 1 && places <= kFewPlaces) return true;
   return results >= (channels_last ? std::min(least_together(g), panel_step<T>()) : panel_columns<T>() / 2);
 }
 
@@ -161,8 +164,9 @@ bool is_product_of_image(const Geometry& g) {
 
 // Whether windows of one element, of few channels, are best computed with vectors of places.
 bool has_few_channels(const Geometry& g) {
-  return g.is_pointwise() && g.window_channels <= kFewResultChannels && g.image_channels <= kFewImageChannels &&
-         g.window_count() >= kManyResults;
+  const bool are_few = g.window_channels <= kFewResultChannels ? g.image_channels <= kFewImageChannels
+                                                               : g.image_channels <= kFewestImageChannels;
+  return g.is_pointwise() && are_few && g.window_count() >= kManyResults;
 }
 
 // The same of images whose channels lie last: places times a few filters.
@@ -186,7 +190,7 @@ void convolve(const Geometry& g, bool channels_last, T* out, const T* input, con
     if (!channels_last && is_product_of_image(g)) return convolve_by_products(g, out, input, weight, bias);
     if (channels_last && g.is_pointwise() && g.groups == 1 && g.window_channels <= kFewFilters)
       return multiply_places(g, out, input, weight, bias);
-    if (is_gathered<T>(g, g.window_channels, channels_last))
+    if (is_gathered<T>(g, g.window_channels, channels_last, g.window_count()))
       return convolve_gathered(g, channels_last, out, input, weight, bias);
     if (channels_last) return convolve_channelwise(g, false, out, input, weight, bias);
     if (!g.is_pointwise()) return convolve_directly(g, out, input, weight, bias);
@@ -342,10 +346,10 @@ bool is_channelwise(const Geometry& g) { return g.image_channels == 1 && g.windo
 bool fills_vectors(const Geometry& g) { return g.groups >= panel_columns<float>() / 2; }
 
 // Whether there is a way that reads and writes floating images with their channels last.
-bool takes_channels_last(ScalarType dtype, int64_t result_channels, const Geometry& g) {
+bool takes_channels_last(ScalarType dtype, int64_t result_channels, const Geometry& g, int64_t places = kManyResults) {
   const bool wide =
-      dtype == kFloat ? is_gathered<float>(g, result_channels, true)
-                      : dtype == kDouble && is_gathered<double>(g, result_channels, true);
+      dtype == kFloat ? is_gathered<float>(g, result_channels, true, places)
+                      : dtype == kDouble && is_gathered<double>(g, result_channels, true, places);
   return wide || (c10::is_floating_type(dtype) && is_channelwise(g) && fills_vectors(g));
 }
 
@@ -474,18 +478,19 @@ void convolution_kernel(const Tensor& out, const Tensor& input, const Tensor& we
     if (input.dtype() == kBFloat16 && (convolve_in_pairs(geometry, false, out, input, weight, bias) ||
                                        convolve_bits_channelwise(geometry, false, out, input, weight, bias)))
       return;
-    if (convolve_some_images(geometry, takes_channels_last(kFloat, geometry.window_channels, geometry), out, input,
-                             weight, bias, &convolve<float>))
-      return;
+    const bool takes_last =
+        takes_channels_last(kFloat, geometry.window_channels, geometry, geometry.window_count());
+    if (convolve_some_images(geometry, takes_last, out, input, weight, bias, &convolve<float>)) return;
     return run_kernel_in_float32(convolution_kernels, out.device(), out, input, weight, bias, stride, padding, dilation,
                                  groups);
   }
-  const bool takes_last = takes_channels_last(out.dtype(), geometry.window_channels, geometry);
+  const int64_t places = geometry.window_count();
+  const bool takes_last = takes_channels_last(out.dtype(), geometry.window_channels, geometry, places);
   in_one_layout(out, input, takes_last, [&](const Tensor& result, const Tensor& image, bool channels_last) {
     dispatch_numeric_types(out.dtype(), "convolution", [&](auto type) {
       using T = typename decltype(type)::type;
       const bool takes_weight =
-          std::is_floating_point_v<T> && is_gathered<T>(geometry, geometry.window_channels, channels_last);
+          std::is_floating_point_v<T> && is_gathered<T>(geometry, geometry.window_channels, channels_last, places);
       const Tensor factors = lay_out_weight(geometry, weight, takes_weight);
       convolve(geometry, channels_last, result.data_ptr<T>(), image.data_ptr<T>(), factors.data_ptr<T>(),
                bias.defined() ? bias.data_ptr<T>() : nullptr);
