@@ -444,7 +444,7 @@ struct IgammaOfVectors {
         for (int i = 0; i < kNormalCounts[k]; ++i) part = hn::MulAdd(part, eta, hn::Set(d, *--term));
         sum = hn::MulAdd(sum, inverse, part);
       }
-      const V scale = hn::Mul(hn::Sqrt(a), hn::Set(d, 1.2533141373155003));  // sqrt(pi / 2 a)
+      const V scale = hn::Mul(hn::Sqrt(a), hn::Set(d, 1.2533141373155003));  // half of sqrt(2 pi a)
       const V errors = hn::Mul(scale, erfcx_of_positive(d, hn::Mul(size, hn::Sqrt(hn::Mul(a, hn::Set(d, 0.5))))));
       less = hn::Mul(density, hn::Add(errors, hn::IfThenElse(is_right, sum, hn::Neg(sum))));
     }
