@@ -135,3 +135,17 @@ def test_products_of_thin_matrices(dtype: torch.dtype) -> None:
         _close(torch.addmm(bias, a, b, alpha=2), 2 * product + bias.double())
         _close(torch.addmm(bias, a, b, beta=0.5), product + bias.double() / 2)
         _close(torch.addmm(torch.full_like(bias, float("nan")), a, b, beta=0), product)
+
+
+@pytest.mark.parametrize("dtype", ALL)
+@pytest.mark.parametrize("filters", [1, 2, 8, 9])
+def test_gradients_of_few_filters_of_one_element(filters: int, dtype: torch.dtype) -> None:
+    for batch, channels, size in ((1, 8, 5), (3, 16, 7), (2, 3, 4), (2, 40, 1)):
+        x, grad = torch.randn(batch, channels, size, size).to(dtype), torch.randn(batch, filters, size, size).to(dtype)
+        expected = torch.einsum("nohw,nchw->oc", grad.double(), x.double()).view(filters, channels, 1, 1)
+        for memory_format in (torch.contiguous_format, torch.channels_last):
+            image, slope = (tensor.contiguous(memory_format=memory_format) for tensor in (x, grad))
+            weight = torch.zeros(filters, channels, 1, 1, dtype=dtype, requires_grad=True)
+            F.conv2d(image, weight).backward(slope)
+            assert weight.grad is not None
+            torch.testing.assert_close(weight.grad.double(), expected, rtol=2e-2, atol=0.2 if dtype in HALVES else 1e-4)

@@ -38,8 +38,11 @@ struct Channels {
   int64_t batch, count, elements;
   bool last;
   bool apart;  // in each sample
-  Channels(const Tensor& input, const Tensor& numbers)
-      : batch(input.sizes()[0]), count(input.sizes()[1]), elements(1), apart(numbers.numel() != count) {
+  Channels(const Tensor& input, const Tensor& numbers, bool are_apart = false)
+      : batch(input.sizes()[0]),
+        count(input.sizes()[1]),
+        elements(1),
+        apart(are_apart || numbers.numel() != count) {
     for (int64_t dim = 2; dim < input.dim(); ++dim) elements *= input.sizes()[dim];
     last = elements == 1 || !input.is_contiguous();
     if (apart == last) return;
@@ -347,7 +350,7 @@ std::vector<double> sum_products_of_rows(const Channels& channels, const Tensor&
 }
 
 void ChannelMomentsImpl(const Tensor& mean, const Tensor& variance, const Tensor& input) {
-  const Channels channels(input, mean);
+  const Channels channels(input, mean, mean.dim() == 2);
   const int64_t numbers = mean.numel();
   const auto n = static_cast<double>(numbers == 0 ? 0 : input.numel() / numbers);
   dispatch_floating_types(mean.dtype(), "batch_norm", [&](auto type) {

@@ -438,6 +438,29 @@ bool convolve_some_images(const Geometry& g, bool takes_last, const Tensor& out,
   return true;
 }
 
+// Of a few filters of one element: sums over places are products of matrices as images lie. False: not for this way.
+bool sum_gradient_by_products(const Geometry& g, const Tensor& out, const Tensor& grad, const Tensor& input) {
+  constexpr int64_t kFew = 8;
+  const bool is_last = !(grad.is_contiguous() && input.is_contiguous());
+  const bool is_taken = input.dtype() == kFloat || (input.dtype() == kBFloat16 && has_bfloat16_products());
+  if (!is_taken || !g.is_pointwise() || g.groups != 1) return false;
+  if (g.window_channels > kFew || (is_last && g.image_channels < kFew)) return false;
+  const int64_t images = is_last ? 1 : g.batch;
+  const int64_t places = g.window_count() * g.batch / images;
+  const auto matrix_of = [&](const Tensor& tensor, int64_t channels, int64_t image) {  // of a line for each channel
+    const DimVector strides = is_last ? DimVector{1, channels} : DimVector{places, 1};
+    return at::detail::make_view(tensor, {channels, places}, strides,
+                                 tensor.storage_offset() + image * channels * places);
+  };
+  const Tensor sums = at::detail::empty({g.window_channels, g.image_channels}, kFloat, out.device());
+  for (int64_t i = 0; i < images; ++i) {
+    gemm_kernel(sums, matrix_of(grad, g.window_channels, i), native::t(matrix_of(input, g.image_channels, i)),
+                Scalar(i > 0 ? 1 : 0), Scalar(1));
+  }
+  at::detail::copy_into(out, native::view(sums, out.sizes()));
+  return true;
+}
+
 bool sum_gradient_in_pairs(Geometry g, const Tensor& out, const Tensor& grad, const Tensor& input) {
   const bool is_last = !(grad.is_contiguous() && input.is_contiguous());
   if (!has_bfloat16_products() || g.window_channels < (is_last ? least_together(g) : kHalfPairs) ||
@@ -556,6 +579,7 @@ void convolution_weight_gradient_kernel(const Tensor& out, const Tensor& grad, c
         fold_axes(out, folding), folding == Folding::last_axis ? with_channels_last(grad) : grad,
         fold_axes(input, folding), stride, padding, dilation, groups);
   }
+  if (sum_gradient_by_products(geometry, out, grad, input)) return;
   if (c10::is_reduced_floating_type(input.dtype())) {
     if (input.dtype() == kBFloat16 && sum_gradient_in_pairs(geometry, out, grad, input)) return;
     return run_kernel_in_float32(convolution_weight_gradient_kernels, out.device(), out, grad, input, stride, padding,
