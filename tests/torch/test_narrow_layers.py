@@ -149,3 +149,44 @@ def test_gradients_of_few_filters_of_one_element(filters: int, dtype: torch.dtyp
             F.conv2d(image, weight).backward(slope)
             assert weight.grad is not None
             torch.testing.assert_close(weight.grad.double(), expected, rtol=2e-2, atol=0.2 if dtype in HALVES else 1e-4)
+
+
+@pytest.mark.parametrize("channels", [1, 3, 4, 9, 32, 33, 128])
+def test_kernels_of_one_element_over_places(channels: int) -> None:
+    for batch, results, height, width in ((1, 1, 5, 6), (2, 2, 8, 4), (2, 7, 5, 7), (1, 15, 23, 23), (2, 40, 12, 11)):
+        for groups in (1, 2):
+            x = torch.randn(batch, channels * groups, height, width)
+            weight, bias = torch.randn(results * groups, channels, 1, 1), torch.randn(results * groups)
+            expected = F.conv2d(x.double(), weight.double(), bias.double(), groups=groups)
+            torch.testing.assert_close(
+                F.conv2d(x, weight, bias, groups=groups).double(), expected, rtol=1e-5, atol=1e-4
+            )
+            expected -= bias.view(-1, 1, 1)
+            torch.testing.assert_close(F.conv2d(x, weight, groups=groups).double(), expected, rtol=1e-5, atol=1e-4)
+    assert F.conv2d(torch.ones(1, 0, 8, 8), torch.ones(3, 0, 1, 1), torch.ones(3)).eq(1).all()
+
+
+def test_few_results_at_few_places() -> None:
+    for dtype in (torch.float32, torch.float64, torch.bfloat16, torch.float16):
+        for results, size, stride in ((1, 3, 1), (2, 3, 2), (3, 6, 2), (15, 4, 1)):
+            x, weight = torch.randn(3, 20, size, size).to(dtype), torch.randn(results, 20, 4, 4).to(dtype)
+            expected = F.conv2d(x.double(), weight.double(), None, stride, 2)
+            for memory_format in (torch.contiguous_format, torch.channels_last):
+                image, kernel = (tensor.contiguous(memory_format=memory_format) for tensor in (x, weight))
+                mine = F.conv2d(image, kernel, None, stride, 2)
+                torch.testing.assert_close(mine.double(), expected, rtol=2e-2, atol=0.3 if dtype in HALVES else 1e-4)
+                assert results == 1 or mine.is_contiguous(memory_format=memory_format)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_wide_windows_are_added_up_alike_in_few_planes_and_in_many(dtype: torch.dtype) -> None:
+    for width, windows in ((31, 1), (32, 1), (100, 3), (97, 3), (500, 7)):
+        x = torch.randn(20, 3, width, dtype=dtype)
+        many = F.adaptive_avg_pool2d(x[:, None], (2, windows))[:, 0]
+        alone = torch.stack([F.adaptive_avg_pool2d(plane[None, None], (2, windows))[0, 0] for plane in x])
+        assert torch.equal(many, alone)
+        edges = [(i * width // windows, -(-(i + 1) * width // windows)) for i in range(windows)]
+        rows = [x[:, :2], x[:, 1:]]
+        expected = torch.stack([torch.stack([row[..., a:b].mean((1, 2)) for a, b in edges], 1) for row in rows], 1)
+        _close(many, expected)
+        assert torch.equal(F.adaptive_max_pool1d(x, windows)[..., 0], x[..., : edges[0][1]].amax(-1))

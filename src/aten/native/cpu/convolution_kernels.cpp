@@ -37,6 +37,7 @@ using Geometry = ConvolutionGeometry;
 constexpr int64_t kTileBytes = 1 << 18;          // of the matrix of windows
 constexpr int64_t kShortLine = 6;
 constexpr int64_t kManyResults = 512;            // of a channel
+constexpr int64_t kSomeResults = 32;             // the same, of a few vectors
 constexpr int64_t kFewPlaces = 16;               // of results
 constexpr int64_t kFewResultChannels = 16;       // of row-major images
 constexpr int64_t kFewImageChannels = 128;       // of which some places stay in the first cache
@@ -164,9 +165,10 @@ bool is_product_of_image(const Geometry& g) {
 
 // Whether windows of one element, of few channels, are best computed with vectors of places.
 bool has_few_channels(const Geometry& g) {
-  const bool are_few = g.window_channels <= kFewResultChannels ? g.image_channels <= kFewImageChannels
-                                                               : g.image_channels <= kFewestImageChannels;
-  return g.is_pointwise() && are_few && g.window_count() >= kManyResults;
+  const bool are_few = g.window_channels < kFewResultChannels;
+  const int64_t most = are_few ? kFewImageChannels : kFewestImageChannels;
+  return g.is_pointwise() && g.image_channels > 0 && g.image_channels <= most &&
+         g.window_count() >= (are_few ? kSomeResults : kManyResults / 4);
 }
 
 // The same of images whose channels lie last: places times a few filters.
