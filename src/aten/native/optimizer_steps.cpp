@@ -1,5 +1,5 @@
-// Steps of optimizers on the CPU, in one pass over a parameter: each says whether it took it, else nothing happened, and
-// the caller computes with other operators.
+// Steps of optimizers on the CPU, in one pass over a parameter: each says whether it was taken; else nothing happened,
+// and the caller computes with other operators.
 
 #include <aten/NativeFunctions.h>
 #include <aten/Tensor.h>
