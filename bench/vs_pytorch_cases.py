@@ -263,6 +263,16 @@ def _reading(torch: Any, make: Any, batch: int, steps: int, size: int) -> Work:
     return work
 
 
+def _stepping(torch: Any, kind: str, count: int, size: int, dtype: str, **options: Any) -> Work:
+    """Steps of an optimizer over some matrices."""
+    torch.manual_seed(0)
+    matrices = [torch.randn(size, size).to(getattr(torch, dtype)).requires_grad_() for _ in range(count)]
+    for matrix in matrices:
+        matrix.grad = torch.randn(size, size).to(matrix.dtype)
+    work: Work = getattr(torch.optim, kind)(matrices, lr=1e-4, **options).step
+    return work
+
+
 def layers(torch: Any) -> Iterator[Case]:
     """Layers and losses, forward and backward."""
     functional = torch.nn.functional
@@ -371,6 +381,11 @@ def layers(torch: Any) -> Iterator[Case]:
     yield module(
         "TransformerEncoderLayer", lambda: nn.TransformerEncoderLayer(256, 8, 512, 0.0, batch_first=True), (4, 64, 256)
     )
+    for kind, options in (("Adam", {}), ("AdamW", {}), ("SGD", {"momentum": 0.9})):
+        for count, size in ((100, 8), (20, 256)):
+            for fused, dtype in ((False, "float32"), (True, "float32"), (True, "bfloat16")):
+                title = f"{kind}{', fused' * fused}, {count} x {size} x {size}{', bfloat16' * (dtype == 'bfloat16')}"
+                yield title, partial(_stepping, torch, kind, count, size, dtype, fused=fused, **options)
     attention = functional.scaled_dot_product_attention
     for shape in ((4, 8, 64, 32), (2, 8, 256, 64), (1, 4, 1024, 64)):
         for dtype in ("float32", "bfloat16"):
@@ -418,6 +433,9 @@ CONVOLUTIONS: tuple[tuple[tuple[int, ...], tuple[int, ...], int, int, int], ...]
     ((16, 8, 22, 500), (16, 1, 22, 1), 1, 0, 8),
     ((1, 80, 3000), (384, 80, 3), 1, 1, 1),
     ((1, 128, 33, 33), (64, 128, 3, 3), 1, 1, 1),
+    ((8, 8, 28, 28), (192, 8, 1, 1), 1, 0, 1),
+    ((16, 96, 8, 8), (96, 1, 1, 1), 1, 0, 96),
+    ((16, 128, 3, 3), (2, 128, 4, 4), 2, 2, 1),
 )
 
 

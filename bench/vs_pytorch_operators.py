@@ -152,6 +152,11 @@ FORWARD = """
     x.unsqueeze(1).norm(dim=1) s.heaviside(k.int()) i16.heaviside(i16) b8.view(-1,256,2).flip(1)
     b8[:1000].view(-1,5).flip(0) thin[:,1:].fill_(1) z[...,1:18].zero_() x.addcmul(v[:,None],y)
     z[...,:65].lerp(z[...,1:66],z[...,:1]) z[...,1:34]+z[...,:33] z[...,:65]*z[...,:1]
+    F.rms_norm(thin.view(-1,1),(1,)) F.rms_norm(thin,(3,)) F.unfold(z.view(32,64,256,2),3,padding=1)
+    F.max_pool2d(al[:,:3].contiguous(memory_format=t.channels_last),3,2) F.linear(x[:,:1],y[:,:1],v)
+    F.affine_grid(theta.bfloat16(),(16,32,28,28),align_corners=False) thin.view(-1,3)@f[:3,:2]
+    t.special.gammainc(p*100,p*100+x) t.special.gammaincc(p*100,p*100+x) F.adaptive_avg_pool1d(z,4)
+    F.group_norm(al[:1],8) F.conv2d(al,rv.view(32,1,1,1),rm,groups=32)
 """
 
 TRAINED = """
@@ -192,6 +197,7 @@ TRAINED = """
     x.unsqueeze(0)+y z.transpose(1,2).contiguous()
     F.embedding(ij,f,padding_idx=0) z.view(-1,64).bfloat16().softmax(1) F.fractional_max_pool2d(a,2,output_ratio=.6)
     F.max_pool3d(vol.contiguous(memory_format=t.channels_last_3d),2) F.group_norm(al,1)
+    F.grid_sample(a[:,:2],grid,align_corners=False)
 """
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from decimal import Decimal, localcontext
 from pathlib import Path
 
 import numpy as np
@@ -720,6 +721,27 @@ def test_incomplete_gamma_functions_in_all_digits() -> None:
     small = torch.tensor([0.5, 0.5, 0.5], dtype=torch.float64)
     points = torch.tensor([1e-8, 0.25, 1.0], dtype=torch.float64)
     torch.testing.assert_close(torch.special.gammaincc(small, points), torch.erfc(points.sqrt()), rtol=1e-14, atol=0)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_incomplete_gamma_functions_of_large_orders(dtype: torch.dtype) -> None:
+    tolerance = 2e-7 if dtype == torch.float32 else 2e-13
+    with localcontext() as context:
+        context.prec = 350
+        for order in (15, 20, 21, 60, 199, 200, 201, 1000, 5000):
+            for share in (0.5, 0.69, 0.71, 0.97, 1.0, 1.001, 1.05, 1.29, 1.31, 2.0):
+                x = torch.full((17,), order * share, dtype=dtype)
+                point = Decimal(x[0].item())
+                term = total = Decimal(1)  # of exp(x), its series' first terms
+                for k in range(1, order):
+                    term *= point / k
+                    total += term
+                upper = total * (-point).exp()
+                a = torch.full_like(x, order)
+                for mine, exact in ((torch.special.gammaincc(a, x), upper), (torch.special.gammainc(a, x), 1 - upper)):
+                    if exact > torch.finfo(dtype).tiny:
+                        expected = torch.full((17,), float(exact), dtype=torch.float64)
+                        torch.testing.assert_close(mine.double(), expected, rtol=tolerance, atol=0)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])

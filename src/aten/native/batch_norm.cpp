@@ -38,14 +38,14 @@ Tensor widened(const Tensor& values) {
 
 // The functions below take C numbers, or N * C: then the channels of each sample are on their own.
 
-// Mean and variance (over n, not n - 1) of each channel.
-std::pair<Tensor, Tensor> channel_moments(const Tensor& input, int64_t numbers) {
-  Tensor mean = at::detail::empty({numbers}, computed_type(input), input.device());
-  Tensor variance = at::detail::empty({numbers}, computed_type(input), input.device());
+// Mean and variance (over n, not n - 1) of each channel; of each sample's, if they are to have two dimensions.
+std::pair<Tensor, Tensor> channel_moments(const Tensor& input, IntArrayRef sizes) {
+  Tensor mean = at::detail::empty(sizes, computed_type(input), input.device());
+  Tensor variance = at::detail::empty(sizes, computed_type(input), input.device());
   run_kernel(channel_moments_kernels, input.device(), mean, variance, input);
   return {std::move(mean), std::move(variance)};
 }
-std::pair<Tensor, Tensor> channel_moments(const Tensor& input) { return channel_moments(input, input.sizes()[1]); }
+std::pair<Tensor, Tensor> channel_moments(const Tensor& input) { return channel_moments(input, {input.sizes()[1]}); }
 
 // sum(grad) and sum(grad * (input - mean)) of each channel.
 std::pair<Tensor, Tensor> channel_products(const Tensor& grad, const Tensor& input, const Tensor& mean) {
@@ -491,7 +491,7 @@ std::tuple<Tensor, Tensor, Tensor> native_group_norm(const Tensor& input, const 
   // The moments of groups that lie in one piece, else of each channel of each sample.
   const bool are_pieces = input.is_cpu() && dense.is_contiguous() && dense.numel() > 0;
   const Tensor pieces = are_pieces ? at::reshape(dense, {N, group, -1}) : dense;
-  const auto [means, variances] = channel_moments(pieces, N * (are_pieces ? group : C));
+  const auto [means, variances] = channel_moments(pieces, {N, are_pieces ? group : C});
   const auto make_factors = input.is_cpu() ? group_factors_cpu : group_factors;
   const auto [mean, invstd, scale, shift] =
       make_factors(means, variances, widened(weight), widened(bias), N, C, group, eps);

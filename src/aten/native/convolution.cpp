@@ -11,7 +11,6 @@
 #include <aten/native/TypeNames.h>
 
 #include <limits>
-
 #include <sstream>
 
 namespace at::native {
@@ -80,6 +79,29 @@ Tensor product_of_parts(const Tensor& first, const Tensor& second, Function&& fu
   const Tensor c = at::real(second).contiguous();
   const Tensor d = at::imag(second).contiguous();
   return at::complex(at::sub(function(a, c), function(b, d)), at::add(function(a, d), function(b, c)));
+}
+
+// Kernels of one element over channels one by one only scale these: out = image * weight + bias, of `times` results for
+// each channel.
+void scale_channels(const Tensor& out, const Tensor& image, const Tensor& weight, const Tensor& bias) {
+  const int64_t batch = image.sizes()[0];
+  const int64_t channels = image.sizes()[1];
+  const int64_t times = out.sizes()[1] / channels;
+  const int64_t elements = out.numel() / (batch * channels * times);
+  const auto view_of = [&](const Tensor& tensor, int64_t results) {
+    const bool is_last = !tensor.is_contiguous();
+    const int64_t channel = is_last ? 1 : elements;
+    return at::detail::make_view(tensor, {batch, channels, results, elements},
+                                 {channels * results * elements, results * channel, channel,
+                                  is_last ? channels * results : 1}, tensor.storage_offset());
+  };
+  const auto factors_of = [&](const Tensor& tensor) {
+    return at::detail::make_view(tensor, {1, channels, times, 1}, {0, times, 1, 0}, tensor.storage_offset());
+  };
+  Tensor target = view_of(out, times);
+  const Tensor factors = factors_of(weight.contiguous());
+  if (bias.defined()) native::addcmul(factors_of(bias), view_of(image, 1), factors, Scalar(1), target);
+  else native::mul(view_of(image, 1), factors, target);
 }
 
 }  // namespace
@@ -160,6 +182,15 @@ Tensor convolution(const Tensor& input, const Tensor& weight, const Tensor& bias
     const auto& kernels = transposed ? convolution_transposed_kernels : convolution_kernels;
     const Tensor image = at::detail::to_contiguous(input, format);
     const Tensor addend = bias.defined() ? bias.contiguous() : bias;
+    bool is_plain = true;
+    for (int64_t dim = 0; dim < dims; ++dim) {
+      is_plain = is_plain && weights[dim + 2] == 1 && window.stride[dim] == 1 && shape[dim + 2] == sizes[dim + 2] &&
+                 window.padding[dim] == 0;
+    }
+    if (out.device().is_cpu() && groups == sizes[1] && is_plain && (!transposed || channels == groups)) {
+      scale_channels(out, image, weight, addend);
+      return out;
+    }
     const Tensor factors = out.device().is_cpu() ? weight : weight.contiguous();
     run_kernel(kernels, out.device(), out, image, factors, addend, window.stride, window.padding,
                window.dilation, groups);

@@ -139,7 +139,12 @@ Tensor addmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const S
   TORCH_CHECK(self.dtype() == mat2.dtype(), "self and mat2 must have the same dtype, but got ", self.dtype(),
               " and ", mat2.dtype());
   const DimVector shape{mat1.sizes()[0], mat2.sizes()[1]};
-  const Tensor out = at::detail::empty(shape, self.dtype(), self.device());
+  Tensor out = at::detail::empty(shape, self.dtype(), self.device());
+  constexpr int64_t kFewResults = 256;  // which cost less than an iterator
+  if (out.is_cpu() && mat1.sizes()[1] == 1 && self.is_floating_point() && beta.equal(1) && out.numel() > kFewResults) {
+    native::addcmul(native::expand(self, shape, /*implicit=*/true), mat1.contiguous(), mat2.contiguous(), alpha, out);
+    return out;
+  }
   if (self.dim() == 1 && repeats(mat1, 0)) {
     return repeat_into(out, native::addmm(self, first_of(mat1, 0), mat2, beta, alpha));
   }

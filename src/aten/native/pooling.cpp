@@ -135,9 +135,12 @@ MemoryFormat format_of_maxima(const Tensor& self, int64_t dims) {
   return self.dim() == dims + 2 ? self.suggest_memory_format() : MemoryFormat::Contiguous;
 }
 
-// How the operands of a kernel lie, for a result in this format: those of the CPU take channels that lie last.
-MemoryFormat format_of_operands(const Tensor& self, MemoryFormat format) {
-  return self.is_cpu() ? format : MemoryFormat::Contiguous;
+// How the operands of a kernel lie, for a result in this format: those of the CPU take channels that lie last, if they
+// fill vectors, as halves, which are widened, must more than others.
+MemoryFormat format_of_operands(const Tensor& self, int64_t dims, const PoolGeometry& g, MemoryFormat format) {
+  if (!self.is_cpu() || format == MemoryFormat::Contiguous) return MemoryFormat::Contiguous;
+  const int64_t fewest = c10::is_reduced_floating_type(self.dtype()) ? 16 : g.adaptive ? 1 : 4;
+  return self.sizes()[self.dim() - dims - 1] < fewest ? MemoryFormat::Contiguous : format;
 }
 
 // kernel(geometry, what it writes, the part of an operand) for parts of `out`, which lies as `operand` does: planes, or
@@ -169,7 +172,7 @@ void run_pool(Kernels& kernels, const Tensor& to, Operands&&... operands) {
 
 Tensor pool_averages(const Tensor& self, int64_t dims, const PoolGeometry& g) {
   const MemoryFormat wanted = format_of_averages(self, dims);
-  const MemoryFormat format = format_of_operands(self, wanted);
+  const MemoryFormat format = format_of_operands(self, dims, g, wanted);
   const Tensor out = at::detail::empty(result_sizes(self, dims, g), self.options(), format);
   if (out.numel() > 0) {
     const Tensor dense = at::detail::to_contiguous(self, format);
@@ -182,7 +185,7 @@ Tensor pool_averages(const Tensor& self, int64_t dims, const PoolGeometry& g) {
 }
 
 std::tuple<Tensor, Tensor> pool_maxima(const Tensor& self, int64_t dims, const PoolGeometry& g, MemoryFormat wanted) {
-  const MemoryFormat format = format_of_operands(self, wanted);
+  const MemoryFormat format = format_of_operands(self, dims, g, wanted);
   const DimVector sizes = result_sizes(self, dims, g);
   Tensor out = at::detail::empty(sizes, self.options(), format);
   Tensor indices = at::detail::empty(sizes, self.options().dtype(kLong), format);
@@ -198,7 +201,7 @@ std::tuple<Tensor, Tensor> pool_maxima(const Tensor& self, int64_t dims, const P
 
 Tensor spread_averages(const Tensor& grad_output, IntArrayRef input_size, int64_t dims, const PoolGeometry& g) {
   const MemoryFormat wanted = format_of_averages(grad_output, dims);
-  const MemoryFormat format = format_of_operands(grad_output, wanted);
+  const MemoryFormat format = format_of_operands(grad_output, dims, g, wanted);
   const Tensor out = at::detail::empty(input_size, grad_output.options(), format);
   if (out.numel() > 0) {
     const Tensor dense = at::detail::to_contiguous(grad_output, format);
@@ -286,8 +289,9 @@ bool needs_values_only(const Tensor& self) {
 }
 
 Tensor pool_values(const Tensor& self, int64_t dims, const PoolGeometry& g) {
-  const MemoryFormat format = format_of_maxima(self, dims);
-  Tensor out = at::detail::empty(result_sizes(self, dims, g), self.options(), format);
+  const MemoryFormat wanted = format_of_maxima(self, dims);
+  const MemoryFormat format = format_of_operands(self, dims, g, wanted);
+  const Tensor out = at::detail::empty(result_sizes(self, dims, g), self.options(), format);
   if (out.numel() > 0) {
     const Tensor dense = at::detail::to_contiguous(self, format);
     constexpr bool kTakesHalves = true;
@@ -295,7 +299,7 @@ Tensor pool_values(const Tensor& self, int64_t dims, const PoolGeometry& g) {
       run_pool(cpu::max_pool_values, to, part(dense), some);
     });
   }
-  return out;
+  return at::detail::to_contiguous(out, wanted);
 }
 
 }  // namespace

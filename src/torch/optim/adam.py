@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch._C._nn import _adam_step
 from torch.optim._functional import functional
 from torch.optim.optimizer import ElementwiseOptimizer, add_ratio, decay_squares, new_step, number
 
@@ -56,6 +57,35 @@ class Adam(ElementwiseOptimizer):
         if group["amsgrad"]:
             state["max_exp_avg_sq"] = torch.zeros_like(parameter)
         return state
+
+    def _step_parameter(
+        self, group: dict[str, Any], parameter: Tensor, gradient: Tensor, state: dict[str, Any]
+    ) -> None:
+        beta1, beta2 = (number(beta) for beta in group["betas"])
+        step = state["step"]
+        if (
+            group["differentiable"]
+            or parameter.is_complex()
+            or not _adam_step(
+                parameter,
+                gradient,
+                state["exp_avg"],
+                state["exp_avg_sq"],
+                state["max_exp_avg_sq"] if group["amsgrad"] else None,
+                number(group["lr"]),
+                beta1,
+                beta2,
+                group["eps"],
+                number(group.get("weight_decay", 0)),
+                bool(group.get("decoupled_weight_decay")),
+                bool(group.get("maximize")),
+                step.item() + 1,
+                bool(group.get("fused")),
+            )
+        ):
+            super()._step_parameter(group, parameter, gradient, state)
+        else:
+            step += 1
 
     def _update_parameter(
         self, group: dict[str, Any], parameter: Tensor, gradient: Tensor, state: dict[str, Any]

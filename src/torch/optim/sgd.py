@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from torch._C._nn import _sgd_step
 from torch.optim._functional import functional
 from torch.optim.optimizer import ElementwiseOptimizer, add_scaled, number
 
@@ -48,6 +49,29 @@ class SGD(ElementwiseOptimizer):
 
     def _new_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
         return {}
+
+    def _step_parameter(
+        self, group: dict[str, Any], parameter: Tensor, gradient: Tensor, state: dict[str, Any]
+    ) -> None:
+        velocity = state.get("momentum_buffer") if group["momentum"] != 0 else None
+        if (
+            group["differentiable"]
+            or parameter.is_complex()
+            or (velocity is None and group["momentum"] != 0)
+            or not _sgd_step(
+                parameter,
+                gradient,
+                velocity,
+                number(group["lr"]),
+                number(group["momentum"]),
+                group.get("dampening", 0),
+                bool(group.get("nesterov")),
+                number(group.get("weight_decay", 0)),
+                bool(group.get("maximize")),
+                bool(group.get("fused")),
+            )
+        ):
+            super()._step_parameter(group, parameter, gradient, state)
 
     def _update_parameter(
         self, group: dict[str, Any], parameter: Tensor, gradient: Tensor, state: dict[str, Any]

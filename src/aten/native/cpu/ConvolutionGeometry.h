@@ -68,8 +68,16 @@ inline std::vector<WindowRun> window_runs(const ConvolutionGeometry& g, int64_t 
   return runs;
 }
 
-// Calls body(row, data, column, line, x, count) for each row of the matrix of windows (channel, place in the kernel)
-// and each run: `line` is the image's line that the row reads from, null outside of the image, x the first place in it.
+// The part [begin, end) of `count` places x, x + step, ... that lie in [0, width).
+inline std::pair<int64_t, int64_t> part_inside(int64_t x, int64_t step, int64_t count, int64_t width) {
+  const int64_t begin = x >= 0 ? 0 : std::min(count, (-x + step - 1) / step);
+  const int64_t end = x >= width ? 0 : std::min(count, (width - 1 - x) / step + 1);
+  return {begin, std::max(begin, end)};
+}
+
+// Calls body(row, column, line, x, count, begin, end) for each row of the matrix of windows (channel, place in the
+// kernel) and each run: `line` is the image's line that the row reads from, null outside of the image, x the first
+// place in it; places [begin, end) lie in the line.
 template <typename T, typename Body>
 void for_each_window_line(const ConvolutionGeometry& g, T* images, int64_t image_step, int64_t channel_begin,
                           int64_t channel_end, const std::vector<WindowRun>& runs, Body&& body) {
@@ -80,13 +88,21 @@ void for_each_window_line(const ConvolutionGeometry& g, T* images, int64_t image
       for (int64_t ky = 0; ky < g.kernel[1]; ++ky) {
         for (int64_t kx = 0; kx < g.kernel[2]; ++kx, ++row) {
           int64_t column = 0;
+          int64_t part_x = -1, part_count = -1;  // of the run before, which is mostly as long
+          std::pair<int64_t, int64_t> part;
           for (const WindowRun& run : runs) {
             const int64_t z = run.z * g.stride[0] + kz * g.dilation[0] - g.padding[0];
             const int64_t y = run.y * g.stride[1] + ky * g.dilation[1] - g.padding[1];
             const bool inside = z >= 0 && z < g.image[0] && y >= 0 && y < g.image[1];
             T* line = inside ? images + run.image * image_step + channel * elements + (z * g.image[1] + y) * g.image[2]
                              : nullptr;
-            body(row, column, line, run.x * g.stride[2] + kx * g.dilation[2] - g.padding[2], run.count);
+            const int64_t x = run.x * g.stride[2] + kx * g.dilation[2] - g.padding[2];
+            if (run.x != part_x || run.count != part_count) {
+              part = part_inside(x, g.stride[2], run.count, g.image[2]);
+              part_x = run.x;
+              part_count = run.count;
+            }
+            body(row, column, line, x, run.count, part.first, part.second);
             column += run.count;
           }
         }
@@ -95,34 +111,27 @@ void for_each_window_line(const ConvolutionGeometry& g, T* images, int64_t image
   }
 }
 
-// The part [begin, end) of `count` places x, x + step, ... that lie in [0, width).
-inline std::pair<int64_t, int64_t> part_inside(int64_t x, int64_t step, int64_t count, int64_t width) {
-  const int64_t begin = x >= 0 ? 0 : std::min(count, (-x + step - 1) / step);
-  const int64_t end = x >= width ? 0 : std::min(count, (width - 1 - x) / step + 1);
-  return {begin, std::max(begin, end)};
-}
-
 // columns[row, i] = what row `row` of the i-th window reads, 0 outside of the image; rows are `leading` elements apart.
 template <typename T>
 void gather_windows(const ConvolutionGeometry& g, const T* images, int64_t image_step,
                     const std::vector<WindowRun>& runs, T* columns, int64_t leading) {
+  constexpr int64_t kShort = 16;  // elements that a loop copies sooner than a call
   const int64_t step = g.stride[2];
-  const int64_t width = g.image[2];
   for_each_window_line(g, images, image_step, 0, g.image_channels, runs,
-                       [&](int64_t row, int64_t column, const T* line, int64_t x, int64_t count) {
+                       [&](int64_t row, int64_t column, const T* line, int64_t x, int64_t count, int64_t begin,
+                           int64_t end) {
     T* to = columns + row * leading + column;
     if (line == nullptr) {
       std::fill_n(to, count, T{});
       return;
     }
-    const auto [begin, end] = part_inside(x, step, count, width);
-    std::fill(to, to + begin, T{});
-    if (step == 1) {
+    if (begin > 0) std::fill(to, to + begin, T{});
+    if (step == 1 && end - begin > kShort) {
       std::copy(line + x + begin, line + x + end, to + begin);
     } else {
       for (int64_t i = begin; i < end; ++i) to[i] = line[x + i * step];
     }
-    std::fill(to + end, to + count, T{});
+    if (end < count) std::fill(to + end, to + count, T{});
   });
 }
 
@@ -131,12 +140,11 @@ template <typename T>
 void scatter_windows(const ConvolutionGeometry& g, T* images, int64_t image_step, int64_t channel_begin,
                      int64_t channel_end, const std::vector<WindowRun>& runs, const T* columns, int64_t leading) {
   const int64_t step = g.stride[2];
-  const int64_t width = g.image[2];
   for_each_window_line(g, images, image_step, channel_begin, channel_end, runs,
-                       [&](int64_t row, int64_t column, T* line, int64_t x, int64_t count) {
+                       [&](int64_t row, int64_t column, T* line, int64_t x, int64_t /*count*/, int64_t begin,
+                           int64_t end) {
     if (line == nullptr) return;
     const T* from = columns + row * leading + column;
-    const auto [begin, end] = part_inside(x, step, count, width);
     for (int64_t i = begin; i < end; ++i) line[x + i * step] = static_cast<T>(line[x + i * step] + from[i]);
   });
 }

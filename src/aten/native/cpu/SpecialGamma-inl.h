@@ -303,14 +303,16 @@ struct LgammaOfDoubles {
 struct IgammaOfVectors {
   static constexpr int kMostTerms = 3000;
   static constexpr double kMostPoint = 700;
+  static constexpr double kNear = 0.3;
 
   bool is_upper;
   double smallest;  // part of a sum that still counts
   double most_order;
   double least_power;  // the exponential of less is 0
+  double near_order;   // from which on the functions are those of normal errors, near x = a
 
-  static IgammaOfVectors of_floats(bool is_upper) { return {is_upper, 1e-9, 20, -160}; }
-  static IgammaOfVectors of_doubles(bool is_upper) { return {is_upper, special::kEpsilon / 4, 15, -800}; }
+  static IgammaOfVectors of_floats(bool is_upper) { return {is_upper, 1e-9, 20, -160, 20}; }
+  static IgammaOfVectors of_doubles(bool is_upper) { return {is_upper, special::kEpsilon / 4, 15, -800, 200}; }
 
   template <typename D, typename V>
   HWY_INLINE HWY_ATTR hn::Mask<D> is_plain(D d, V a, V x) const {
@@ -318,9 +320,9 @@ struct IgammaOfVectors {
     const auto is_moderate = hn::And(hn::Lt(a, hn::Set(d, most_order)), hn::Lt(x, hn::Set(d, kMostPoint)));
     return hn::And(hn::And(hn::Gt(a, zero), hn::Gt(x, zero)), is_moderate);
   }
-  // Numbers of one kind take about as many steps: 0 to 15 the series, to 30 the fraction, 31 what is not plain.
+  // Numbers of one kind take about as many steps: 0 to 15 the series, to 30 the fraction, 31 what takes none.
   int kind_of(double a, double x) const {
-    if (!(a > 0 && a < most_order && x > 0 && x < kMostPoint)) return 31;
+    if (!(a > 0 && x > 0) || (a >= near_order && std::abs(x - a) < kNear * a)) return 31;
     return special::is_upper_fraction(a, x) ? 16 + static_cast<int>(std::min(x - a, 14.0))
                                             : static_cast<int>(std::min(2 * x, 15.0));
   }
@@ -346,6 +348,12 @@ struct IgammaOfVectors {
                                     hn::Lt(hn::Mul(given_a, bend), hn::Set(d, least_power)));
       const auto is_finite = hn::Lt(hn::Max(given_a, given_x), hn::Set(d, kEndless));
       is_known = hn::Or(hn::Not(hn::AndNot(is_clear, hn::And(is_positive, is_finite))), plain);
+      const auto is_large = hn::AndNot(is_known, hn::Ge(given_a, hn::Set(d, most_order)));
+      if (!hn::AllFalse(d, is_large)) {
+        const V a = hn::IfThenElse(is_large, given_a, hn::Set(d, 1e3));
+        result = hn::IfThenElse(is_large, of_large(d, a, hn::IfThenElse(is_large, given_x, a), bend), result);
+        is_known = hn::Or(is_known, is_large);
+      }
     }
     if (HWY_LIKELY(!hn::AllFalse(d, plain))) {
       const V a = hn::IfThenElse(plain, given_a, one);
@@ -409,6 +417,75 @@ struct IgammaOfVectors {
     }
     return is_upper ? upper : lower;
   }
+  // Of large a, where powers and factorials would cancel; bend = log(x / a) + 1 - x / a.
+  template <typename D, typename V>
+  HWY_NOINLINE HWY_ATTR V of_large(D d, V a, V x, V bend) const {
+    const V one = hn::Set(d, 1.0);
+    const V t = hn::Div(hn::Sub(x, a), a);
+    // log1p(t) - t near 0, by the series of atanh(r).
+    const V r = hn::Div(t, hn::Add(t, hn::Set(d, 2.0)));
+    const V square = hn::Mul(r, r);
+    V series = hn::Zero(d);
+    for (double k = 29; k >= 3; k -= 2) series = hn::MulAdd(series, square, hn::Set(d, 1 / k));
+    const V bent = hn::Mul(r, hn::MulSub(hn::Add(square, square), series, t));
+    bend = hn::IfThenElse(hn::Lt(hn::Abs(t), hn::Set(d, 0.4)), bent, bend);
+    const V density = hn::Div(exp_vector(d, hn::Mul(a, bend)), hn::Sqrt(hn::Mul(a, hn::Set(d, 2 * special::kPi))));
+    const V inverse = hn::Div(one, a);
+    const auto is_right = hn::Gt(x, a);
+    const auto is_near = hn::And(hn::Ge(a, hn::Set(d, near_order)), hn::Lt(hn::Abs(t), hn::Set(d, kNear)));
+    V less = one;  // the function of the side where x lies
+    if (!hn::AllFalse(d, is_near)) {
+      const V size = hn::Sqrt(hn::Mul(hn::Set(d, -2.0), bend));
+      const V eta = hn::CopySign(size, t);
+      V sum = hn::Zero(d);
+      const double* term = std::end(kNormalTerms);
+      for (size_t k = std::size(kNormalCounts); k-- > 0;) {
+        V part = hn::Zero(d);
+        for (int i = 0; i < kNormalCounts[k]; ++i) part = hn::MulAdd(part, eta, hn::Set(d, *--term));
+        sum = hn::MulAdd(sum, inverse, part);
+      }
+      const V scale = hn::Mul(hn::Sqrt(a), hn::Set(d, 1.2533141373155003));  // half of sqrt(2 pi a)
+      const V errors = hn::Mul(scale, erfcx_of_positive(d, hn::Mul(size, hn::Sqrt(hn::Mul(a, hn::Set(d, 0.5))))));
+      less = hn::Mul(density, hn::Add(errors, hn::IfThenElse(is_right, sum, hn::Neg(sum))));
+    }
+    if (!hn::AllTrue(d, is_near)) {
+      constexpr double kStirling[] = {1.0 / 1188, -1.0 / 1680, 1.0 / 1260, -1.0 / 360, 1.0 / 12};
+      V correction = hn::Zero(d);
+      for (const double part : kStirling)
+        correction = hn::MulAdd(correction, hn::Mul(inverse, inverse), hn::Set(d, part));
+      const V exact = hn::Mul(density, exp_vector(d, hn::Neg(hn::Mul(correction, inverse))));
+      const auto by_fraction = hn::AndNot(is_near, is_right);
+      const auto by_series = hn::Not(hn::Or(is_near, is_right));
+      if (!hn::AllFalse(d, by_series))
+        less = hn::IfThenElse(by_series, hn::Mul(exact, sum_series(d, a, x, hn::Not(by_series))), less);
+      if (!hn::AllFalse(d, by_fraction)) {
+        const V right = hn::Mul(hn::Mul(exact, a), evaluate_fraction(d, a, x, by_fraction));
+        less = hn::IfThenElse(by_fraction, right, less);
+      }
+    }
+    const V other = hn::Sub(one, less);
+    return is_upper ? hn::IfThenElse(is_right, less, other) : hn::IfThenElse(is_right, other, less);
+  }
+  // Temme's expansion in powers of 1 / a: of each, the coefficients of powers of eta, where eta^2 / 2 = -bend.
+  static constexpr int kNormalCounts[] = {16, 13, 11, 9, 7, 5, 2};
+  static constexpr double kNormalTerms[] = {
+      -0.3333333333333333, 0.08333333333333333, -0.014814814814814815, 0.0011574074074074073, 0.0003527336860670194,
+      -0.0001787551440329218, 3.919263178522438e-05, -2.185448510679992e-06, -1.85406221071516e-06,
+      8.296711340953087e-07, -1.7665952736826078e-07, 6.707853543401498e-09, 1.0261809784240309e-08,
+      -4.382036018453353e-09, 9.14769958223679e-10, -2.5514193994946248e-11, -0.001851851851851852,
+      -0.003472222222222222, 0.0026455026455026454, -0.0009902263374485596, 0.00020576131687242798,
+      -4.018775720164609e-07, -1.8098550334489977e-05, 7.64916091608111e-06, -1.6120900894563446e-06,
+      4.647127802807434e-09, 1.378633446915721e-07, -5.752545603517705e-08, 1.1951628599778148e-08,
+      0.004133597883597883, -0.0026813271604938273, 0.0007716049382716049, 2.0093878600823047e-06,
+      -0.0001073665322636516, 5.2923448829120125e-05, -1.2760635188618728e-05, 3.423578734096138e-08,
+      1.3721957309062934e-06, -6.298992138380055e-07, 1.4280614206064242e-07, 0.0006494341563786008,
+      0.00022947209362139917, -0.0004691894943952557, 0.00026772063206283885, -7.561801671883977e-05,
+      -2.396505113867297e-07, 1.1082654115347302e-05, -5.6749528269915965e-06, 1.4230900732435883e-06,
+      -0.0008618882909167117, 0.0007840392217200666, -0.0002990724803031902, -1.4638452578843418e-06,
+      6.641498215465122e-05, -3.968365047179435e-05, 1.1375726970678419e-05, -0.00033679855336635813,
+      -6.972813758365857e-05, 0.0002772753244959392, -0.00019932570516188847, 6.797780477937208e-05,
+      0.0005313079364639922, -0.0005921664373536939};
+
   // 1 + x / (a + 1) + x^2 / ((a + 1) (a + 2)) + ..., but where `is_left_out`. Each number stops where it would alone.
   template <typename D, typename V, typename M>
   HWY_INLINE HWY_ATTR V sum_series(D d, V a, V x, M is_left_out) const {

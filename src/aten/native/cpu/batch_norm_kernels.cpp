@@ -9,6 +9,7 @@
 #include <aten/native/cpu/ConvertedElements.h>
 
 #include <algorithm>
+#include <cmath>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -28,6 +29,7 @@ namespace HWY_NAMESPACE {
 constexpr int64_t kSums = 16;                // of neighbours in a line, kept apart for vectors
 constexpr int64_t kSumsHeight = 4;           // rows that are added up before they go into the sums
 constexpr int64_t kPart = 2048;              // elements that are read at a time
+constexpr int64_t kApart = 16384;            // the same where sums of many rows are made in T
 constexpr int64_t kSectionHeight = 64;       // rows of a section, at least
 constexpr int64_t kSectionElements = 32768;  // and elements, where rows are short
 
@@ -36,8 +38,11 @@ struct Channels {
   int64_t batch, count, elements;
   bool last;
   bool apart;  // in each sample
-  Channels(const Tensor& input, const Tensor& numbers)
-      : batch(input.sizes()[0]), count(input.sizes()[1]), elements(1), apart(numbers.numel() != count) {
+  Channels(const Tensor& input, const Tensor& numbers, bool are_apart = false)
+      : batch(input.sizes()[0]),
+        count(input.sizes()[1]),
+        elements(1),
+        apart(are_apart || numbers.numel() != count) {
     for (int64_t dim = 2; dim < input.dim(); ++dim) elements *= input.sizes()[dim];
     last = elements == 1 || !input.is_contiguous();
     if (apart == last) return;
@@ -63,6 +68,11 @@ struct SquaredDeviation {
     const Sum deviation = static_cast<Sum>(values[i]) - mean;
     return deviation * deviation;
   }
+};
+// Both deviations and their squares, of rows.
+template <typename T>
+struct Moments {
+  const T* values;
 };
 template <typename T>
 struct ProductWithDeviation {
@@ -108,6 +118,33 @@ HWY_NOINLINE TORCH_SIMD void add_rows(double* sums, int64_t rows, int64_t count,
   }
 }
 
+// Deviations from `middles`, and behind them squares.
+template <typename T>
+HWY_NOINLINE HWY_ATTR void add_moments(double* sums, int64_t rows, int64_t count, const T* middles, const T* values) {
+  const hn::ScalableTag<T> d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  HWY_ALIGN T totals[2][hn::MaxLanes(d)];
+  constexpr int64_t kRows = 64;  // whose sum is made in T
+  for (int64_t c = 0; rows > 0 && c < count; c += lanes) {
+    const int64_t some = std::min(lanes, count - c);
+    const auto middle = load_some(d, middles + c, count - c);
+    auto sum = hn::Zero(d);
+    auto squares = sum;
+    for (int64_t row = 0; row < std::min(rows, kRows); ++row) {
+      const auto deviation = hn::Sub(load_some(d, values + row * count + c, count - c), middle);
+      sum = hn::Add(sum, deviation);
+      squares = hn::Add(squares, hn::Mul(deviation, deviation));
+    }
+    hn::Store(sum, d, totals[0]);
+    hn::Store(squares, d, totals[1]);
+    for (int64_t i = 0; i < some; ++i) {
+      sums[c + i] += static_cast<double>(totals[0][i]);
+      sums[count + c + i] += static_cast<double>(totals[1][i]);
+    }
+  }
+  if (rows > kRows) add_moments(sums, rows - kRows, count, middles, values + kRows * count);
+}
+
 // `kinds` sums of each channel, those of one kind one behind the other. make_reader() gives a thread its function that
 // reads elements, from one on and how many, and adds them: add(kind, term).
 // Sections of rows have sums of their own, so that however many threads there are, each is made in the same order. Of
@@ -118,7 +155,7 @@ std::vector<double> sum_columns(const Channels& channels, int64_t kinds, const d
   const int64_t count = channels.count;
   const int64_t height = std::max(kSectionHeight, kSectionElements / std::max<int64_t>(1, count));
   const int64_t sections = (channels.elements + height - 1) / height;  // of a sample
-  const int64_t part = std::max(kSumsHeight, kPart / std::max<int64_t>(1, count));
+  const int64_t part = std::max(kSumsHeight, (channels.apart ? kApart : kPart) / std::max<int64_t>(1, count));
   std::vector<double> partial(static_cast<size_t>(channels.batch * sections * kinds * count));
   const std::vector<T> narrow(means, means + (channels.apart ? channels.batch * count : 0));
   const int64_t grain = std::max<int64_t>(1, kGrainSize / std::max<int64_t>(1, height * count));
@@ -132,11 +169,16 @@ std::vector<double> sum_columns(const Channels& channels, int64_t kinds, const d
       for (int64_t row = begin; row < end; row += part) {
         const int64_t rows = std::min(part, end - row);
         read((sample * channels.elements + row) * count, rows * count, [&](int64_t kind, auto term) {
-          if constexpr (!std::is_same_v<T, double> && HWY_TARGET != HWY_SCALAR) {
-            if (channels.apart)
-              return add_rows(sums + kind * count, rows, count, narrow.data() + sample * count, term);
+          if constexpr (std::is_same_v<decltype(term), Moments<T>>) {
+            add_moments(sums, rows, count, narrow.data() + sample * count, term.values);
+          } else {
+            constexpr bool is_apart = !std::is_same_v<decltype(term), SquaredDeviation<T>>;  // those are in Moments
+            if constexpr (is_apart && !std::is_same_v<T, double> && HWY_TARGET != HWY_SCALAR) {
+              if (channels.apart)
+                return add_rows(sums + kind * count, rows, count, narrow.data() + sample * count, term);
+            }
+            add_rows(sums + kind * count, rows, count, means + sample * count, term);
           }
-          add_rows(sums + kind * count, rows, count, means + sample * count, term);
         });
       }
     }
@@ -153,7 +195,7 @@ std::vector<double> sum_columns(const Channels& channels, int64_t kinds, const d
 }
 
 // The same of channels whose lines lie in one piece in each sample.
-template <typename MakeReader>
+template <typename T, typename MakeReader>
 std::vector<double> sum_lines(const Channels& channels, int64_t kinds, const double* means, MakeReader&& make_reader) {
   std::vector<double> totals(static_cast<size_t>(kinds * channels.count));
   const int64_t grain =
@@ -166,7 +208,8 @@ std::vector<double> sum_lines(const Channels& channels, int64_t kinds, const dou
         for (int64_t i = 0; i < channels.elements; i += kPart) {
           const int64_t count = std::min(kPart, channels.elements - i);
           read(start + i, count, [&](int64_t kind, auto term) {
-            totals[static_cast<size_t>(kind * channels.count + channel)] += add_line(count, means[channel], term);
+            if constexpr (!std::is_same_v<decltype(term), Moments<T>>)  // which are of rows
+              totals[static_cast<size_t>(kind * channels.count + channel)] += add_line(count, means[channel], term);
           });
         }
       }
@@ -179,7 +222,7 @@ template <typename T, typename MakeReader>
 std::vector<double> sum_channels(const Channels& channels, int64_t kinds, const double* means,
                                  MakeReader&& make_reader) {
   return channels.last ? sum_columns<T>(channels, kinds, means, make_reader)
-                       : sum_lines(channels, kinds, means, make_reader);
+                       : sum_lines<T>(channels, kinds, means, make_reader);
 }
 
 // Whether each channel of each sample is a line that is summed as a row is, in its own type and then in double, as in
@@ -307,7 +350,7 @@ std::vector<double> sum_products_of_rows(const Channels& channels, const Tensor&
 }
 
 void ChannelMomentsImpl(const Tensor& mean, const Tensor& variance, const Tensor& input) {
-  const Channels channels(input, mean);
+  const Channels channels(input, mean, mean.dim() == 2);
   const int64_t numbers = mean.numel();
   const auto n = static_cast<double>(numbers == 0 ? 0 : input.numel() / numbers);
   dispatch_floating_types(mean.dtype(), "batch_norm", [&](auto type) {
@@ -321,16 +364,18 @@ void ChannelMomentsImpl(const Tensor& mean, const Tensor& variance, const Tensor
         };
       });
     };
+    const auto add_both = [apart = channels.apart](auto& add, const T* values) {
+      if (apart) return add(0, Moments<T>{values});
+      add(0, Element<T>{values});
+      add(1, SquaredDeviation<T>{values});
+    };
     const std::vector<double> zeros(static_cast<size_t>(numbers));
     std::vector<double> middles, squares;
     if (are_rows(channels, input)) {
       sum_moments_of_rows<T>(channels, input, middles, squares);
     } else if (c10::is_reduced_floating_type(input.dtype()) && !channels.apart) {
       // Squares of so few bits are exact in double: one pass.
-      const std::vector<double> sums = sums_of(2, zeros, [](auto& add, const T* values) {
-        add(0, Element<T>{values});
-        add(1, SquaredDeviation<T>{values});
-      });
+      const std::vector<double> sums = sums_of(2, zeros, add_both);
       middles.assign(sums.begin(), sums.begin() + numbers);
       squares.assign(sums.begin() + numbers, sums.end());
       for (int64_t c = 0; c < numbers; ++c) {
@@ -338,6 +383,28 @@ void ChannelMomentsImpl(const Tensor& mean, const Tensor& variance, const Tensor
         squares[c] = rest < 0 ? 0 : rest;  // NaN stays
       }
       for (double& middle : middles) middle /= n;
+    } else if (channels.apart) {
+      // Around a sample's first row, in one pass; in another one if one of these lies far from its mean.
+      constexpr double kFar = 16;
+      ConvertedElements<T> firsts(input, channels.count);
+      middles.reserve(static_cast<size_t>(numbers));
+      for (int64_t sample = 0; sample < channels.batch; ++sample) {
+        const T* row = firsts.read(sample * channels.elements * channels.count, channels.count);
+        for (int64_t c = 0; c < channels.count; ++c) middles.push_back(std::isfinite(row[c]) ? row[c] : 0);
+      }
+      bool is_near = false;
+      for (int pass = 0; pass < 2 && !is_near; ++pass) {
+        const std::vector<double> sums = sums_of(2, middles, add_both);
+        squares.assign(sums.begin() + numbers, sums.end());
+        is_near = true;
+        for (int64_t c = 0; c < numbers; ++c) {
+          const double drift = sums[c] / n;
+          middles[c] += drift;
+          const double rest = squares[c] - sums[c] * drift;
+          squares[c] = rest < 0 ? 0 : rest;                 // NaN stays
+          is_near &= sums[c] * drift <= kFar * squares[c];  // not of NaN
+        }
+      }
     } else {
       middles = sums_of(1, zeros, [](auto& add, const T* values) { add(0, Element<T>{values}); });
       for (double& middle : middles) middle /= n;

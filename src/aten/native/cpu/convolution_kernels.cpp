@@ -37,8 +37,11 @@ using Geometry = ConvolutionGeometry;
 constexpr int64_t kTileBytes = 1 << 18;          // of the matrix of windows
 constexpr int64_t kShortLine = 6;
 constexpr int64_t kManyResults = 512;            // of a channel
+constexpr int64_t kSomeResults = 32;             // the same, of a few vectors
+constexpr int64_t kFewPlaces = 16;               // of results
 constexpr int64_t kFewResultChannels = 16;       // of row-major images
 constexpr int64_t kFewImageChannels = 128;       // of which some places stay in the first cache
+constexpr int64_t kFewestImageChannels = 32;     // the same beside as many results as there may be
 constexpr int64_t kLeastTogether = 3;            // channels of results that lie last and fill part of a vector
 constexpr int64_t kFewSources = 4;               // channels, of which a transposed convolution is not worth a product
 
@@ -112,9 +115,10 @@ void for_each_image(int64_t windows, int64_t first, int64_t last, Body&& body) {
 int64_t least_together(const Geometry& g) { return g.is_pointwise() && g.groups == 1 ? 1 : kLeastTogether; }
 
 // Whether a group has enough channels of results to fill vectors with them, or some of one where they lie next to each
-// other; else vectors are filled with neighbouring places.
+// other; else vectors are filled with neighbouring places, unless there are few of them, too.
 template <typename T>
-bool is_gathered(const Geometry& g, int64_t results, bool channels_last) {
+bool is_gathered(const Geometry& g, int64_t results, bool channels_last, int64_t places = kManyResults) {
+  if (results > 1 && places <= kFewPlaces) return true;
   return results >= (channels_last ? std::min(least_together(g), panel_step<T>()) : panel_columns<T>() / 2);
 }
 
@@ -161,8 +165,10 @@ bool is_product_of_image(const Geometry& g) {
 
 // Whether windows of one element, of few channels, are best computed with vectors of places.
 bool has_few_channels(const Geometry& g) {
-  return g.is_pointwise() && g.window_channels <= kFewResultChannels && g.image_channels <= kFewImageChannels &&
-         g.window_count() >= kManyResults;
+  const bool are_few = g.window_channels < kFewResultChannels;
+  const int64_t most = are_few ? kFewImageChannels : kFewestImageChannels;
+  return g.is_pointwise() && g.image_channels > 0 && g.image_channels <= most &&
+         g.window_count() >= (are_few ? kSomeResults : kManyResults / 4);
 }
 
 // The same of images whose channels lie last: places times a few filters.
@@ -186,7 +192,7 @@ void convolve(const Geometry& g, bool channels_last, T* out, const T* input, con
     if (!channels_last && is_product_of_image(g)) return convolve_by_products(g, out, input, weight, bias);
     if (channels_last && g.is_pointwise() && g.groups == 1 && g.window_channels <= kFewFilters)
       return multiply_places(g, out, input, weight, bias);
-    if (is_gathered<T>(g, g.window_channels, channels_last))
+    if (is_gathered<T>(g, g.window_channels, channels_last, g.window_count()))
       return convolve_gathered(g, channels_last, out, input, weight, bias);
     if (channels_last) return convolve_channelwise(g, false, out, input, weight, bias);
     if (!g.is_pointwise()) return convolve_directly(g, out, input, weight, bias);
@@ -342,10 +348,10 @@ bool is_channelwise(const Geometry& g) { return g.image_channels == 1 && g.windo
 bool fills_vectors(const Geometry& g) { return g.groups >= panel_columns<float>() / 2; }
 
 // Whether there is a way that reads and writes floating images with their channels last.
-bool takes_channels_last(ScalarType dtype, int64_t result_channels, const Geometry& g) {
+bool takes_channels_last(ScalarType dtype, int64_t result_channels, const Geometry& g, int64_t places = kManyResults) {
   const bool wide =
-      dtype == kFloat ? is_gathered<float>(g, result_channels, true)
-                      : dtype == kDouble && is_gathered<double>(g, result_channels, true);
+      dtype == kFloat ? is_gathered<float>(g, result_channels, true, places)
+                      : dtype == kDouble && is_gathered<double>(g, result_channels, true, places);
   return wide || (c10::is_floating_type(dtype) && is_channelwise(g) && fills_vectors(g));
 }
 
@@ -434,6 +440,29 @@ bool convolve_some_images(const Geometry& g, bool takes_last, const Tensor& out,
   return true;
 }
 
+// Of a few filters of one element: sums over places are products of matrices as images lie. False: not for this way.
+bool sum_gradient_by_products(const Geometry& g, const Tensor& out, const Tensor& grad, const Tensor& input) {
+  constexpr int64_t kFew = 8;
+  const bool is_last = !(grad.is_contiguous() && input.is_contiguous());
+  const bool is_taken = input.dtype() == kFloat || (input.dtype() == kBFloat16 && has_bfloat16_products());
+  if (!is_taken || !g.is_pointwise() || g.groups != 1) return false;
+  if (g.window_channels > kFew || (is_last && g.image_channels < kFew)) return false;
+  const int64_t images = is_last ? 1 : g.batch;
+  const int64_t places = g.window_count() * g.batch / images;
+  const auto matrix_of = [&](const Tensor& tensor, int64_t channels, int64_t image) {  // of a line for each channel
+    const DimVector strides = is_last ? DimVector{1, channels} : DimVector{places, 1};
+    return at::detail::make_view(tensor, {channels, places}, strides,
+                                 tensor.storage_offset() + image * channels * places);
+  };
+  const Tensor sums = at::detail::empty({g.window_channels, g.image_channels}, kFloat, out.device());
+  for (int64_t i = 0; i < images; ++i) {
+    gemm_kernel(sums, matrix_of(grad, g.window_channels, i), native::t(matrix_of(input, g.image_channels, i)),
+                Scalar(i > 0 ? 1 : 0), Scalar(1));
+  }
+  at::detail::copy_into(out, native::view(sums, out.sizes()));
+  return true;
+}
+
 bool sum_gradient_in_pairs(Geometry g, const Tensor& out, const Tensor& grad, const Tensor& input) {
   const bool is_last = !(grad.is_contiguous() && input.is_contiguous());
   if (!has_bfloat16_products() || g.window_channels < (is_last ? least_together(g) : kHalfPairs) ||
@@ -474,18 +503,19 @@ void convolution_kernel(const Tensor& out, const Tensor& input, const Tensor& we
     if (input.dtype() == kBFloat16 && (convolve_in_pairs(geometry, false, out, input, weight, bias) ||
                                        convolve_bits_channelwise(geometry, false, out, input, weight, bias)))
       return;
-    if (convolve_some_images(geometry, takes_channels_last(kFloat, geometry.window_channels, geometry), out, input,
-                             weight, bias, &convolve<float>))
-      return;
+    const bool takes_last =
+        takes_channels_last(kFloat, geometry.window_channels, geometry, geometry.window_count());
+    if (convolve_some_images(geometry, takes_last, out, input, weight, bias, &convolve<float>)) return;
     return run_kernel_in_float32(convolution_kernels, out.device(), out, input, weight, bias, stride, padding, dilation,
                                  groups);
   }
-  const bool takes_last = takes_channels_last(out.dtype(), geometry.window_channels, geometry);
+  const int64_t places = geometry.window_count();
+  const bool takes_last = takes_channels_last(out.dtype(), geometry.window_channels, geometry, places);
   in_one_layout(out, input, takes_last, [&](const Tensor& result, const Tensor& image, bool channels_last) {
     dispatch_numeric_types(out.dtype(), "convolution", [&](auto type) {
       using T = typename decltype(type)::type;
       const bool takes_weight =
-          std::is_floating_point_v<T> && is_gathered<T>(geometry, geometry.window_channels, channels_last);
+          std::is_floating_point_v<T> && is_gathered<T>(geometry, geometry.window_channels, channels_last, places);
       const Tensor factors = lay_out_weight(geometry, weight, takes_weight);
       convolve(geometry, channels_last, result.data_ptr<T>(), image.data_ptr<T>(), factors.data_ptr<T>(),
                bias.defined() ? bias.data_ptr<T>() : nullptr);
@@ -551,6 +581,7 @@ void convolution_weight_gradient_kernel(const Tensor& out, const Tensor& grad, c
         fold_axes(out, folding), folding == Folding::last_axis ? with_channels_last(grad) : grad,
         fold_axes(input, folding), stride, padding, dilation, groups);
   }
+  if (sum_gradient_by_products(geometry, out, grad, input)) return;
   if (c10::is_reduced_floating_type(input.dtype())) {
     if (input.dtype() == kBFloat16 && sum_gradient_in_pairs(geometry, out, grad, input)) return;
     return run_kernel_in_float32(convolution_weight_gradient_kernels, out.device(), out, grad, input, stride, padding,

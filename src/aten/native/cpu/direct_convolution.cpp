@@ -1,7 +1,9 @@
 // Compiled once per instruction set. Four outputs by two or four vectors are kept in registers: every vector that is
 // loaded serves four outputs, and every weight all vectors.
 
+#include <algorithm>
 #include <cstring>
+#include <vector>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "aten/native/cpu/direct_convolution.cpp"
@@ -66,6 +68,57 @@ HWY_ATTR void all_outputs(const T* data, const int64_t* offsets, int64_t taps, c
   for (; out < outs; ++out) {
     some_outputs<1, 4>(data, offsets, taps, weights + out * taps, start ? start + out : nullptr,
                        result + out * kDirectBlock<T>);
+  }
+}
+
+// Adds products with some planes to `start` or, if it is null, to what is there: whole vectors of places.
+template <int Outs, int Sources>
+HWY_NOINLINE HWY_ATTR void add_planes(const float* image, int64_t step, const float* weights, int64_t weights_step,
+                                      const float* start, int64_t count, float* out) {
+  const hn::ScalableTag<float> d;
+  using V = hn::Vec<decltype(d)>;
+  V factors[Outs][Sources];
+  for (int o = 0; o < Outs; ++o) {
+    for (int c = 0; c < Sources; ++c) factors[o][c] = hn::Set(d, weights[o * weights_step + c]);
+  }
+  for (int64_t p = 0; p < count; p += static_cast<int64_t>(hn::Lanes(d))) {
+    V sums[Outs];
+    for (int o = 0; o < Outs; ++o) sums[o] = start ? hn::Set(d, start[o]) : hn::LoadU(d, out + o * step + p);
+    for (int c = 0; c < Sources; ++c) {
+      const V values = hn::LoadU(d, image + c * step + p);
+      for (int o = 0; o < Outs; ++o) sums[o] = hn::MulAdd(values, factors[o][c], sums[o]);
+    }
+    for (int o = 0; o < Outs; ++o) hn::StoreU(sums[o], d, out + o * step + p);
+  }
+}
+
+HWY_ATTR void planes_float(const float* image, int64_t step, int64_t sources, const float* weights, const float* start,
+                           int64_t outs, int64_t count, float* out) {
+  constexpr int64_t kOuts = 4;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(hn::ScalableTag<float>()));
+  const int64_t rest = count % lanes;
+  const int64_t whole = count - rest;
+  std::vector<float> room(static_cast<size_t>(rest > 0 ? (sources + kOuts) * lanes : 0));  // planes of the last places
+  float* const sums = room.data() + (rest > 0 ? sources * lanes : 0);
+  for (int64_t c = 0; rest > 0 && c < sources; ++c)
+    std::copy_n(image + c * step + whole, rest, room.data() + c * lanes);
+  for (int64_t o = 0; o < outs;) {
+    const int64_t some = outs - o >= kOuts ? kOuts : outs - o >= 2 ? 2 : 1;
+    const auto add_all = [&](const float* planes, int64_t planes_step, int64_t places, float* to) {
+      for (int64_t c = 0; places > 0 && c < sources;) {
+        const bool four = sources - c >= 4;
+        const auto add = some == kOuts ? (four ? add_planes<4, 4> : add_planes<4, 1>)
+                         : some == 2   ? (four ? add_planes<2, 4> : add_planes<2, 1>)
+                                       : (four ? add_planes<1, 4> : add_planes<1, 1>);
+        add(planes + c * planes_step, planes_step, weights + o * sources + c, sources, c == 0 ? start + o : nullptr,
+            places, to);
+        c += four ? 4 : 1;
+      }
+    };
+    add_all(image, step, whole, out + o * step);
+    if (rest > 0) add_all(room.data(), lanes, lanes, sums);
+    for (int64_t i = 0; rest > 0 && i < some; ++i) std::copy_n(sums + i * lanes, rest, out + (o + i) * step + whole);
+    o += some;
   }
 }
 
@@ -329,6 +382,13 @@ KernelColumns::KernelColumns(const std::vector<int64_t>& offsets, int64_t line) 
       left -= count;
     }
   }
+}
+
+HWY_EXPORT(planes_float);
+
+void multiply_planes(const float* image, int64_t step, int64_t sources, const float* weights, const float* start,
+                     int64_t outs, int64_t count, float* out) {
+  HWY_DYNAMIC_DISPATCH(planes_float)(image, step, sources, weights, start, outs, count, out);
 }
 
 HWY_EXPORT(direct_plane_float);

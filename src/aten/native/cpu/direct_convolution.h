@@ -17,6 +17,11 @@ void direct_convolution(const float* data, const int64_t* offsets, int64_t taps,
 void direct_convolution(const double* data, const int64_t* offsets, int64_t taps, const double* weights,
                         const double* start, int64_t outs, double* result);
 
+// out[o * step + p] = start[o] + sum over c of weights[o * sources + c] * image[c * step + p], for o in [0, outs) and p
+// in [0, count): some sources at a time, whose planes pass one place after the other.
+void multiply_planes(const float* image, int64_t step, int64_t sources, const float* weights, const float* start,
+                     int64_t outs, int64_t count, float* out);
+
 // The places of a kernel, given by what they read, as columns: `count` of them (1, 2, 3, 5 or 7), taps tap, tap + step,
 // ..., each of which reads a line below the one before.
 struct KernelColumns {

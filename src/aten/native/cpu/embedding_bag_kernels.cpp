@@ -128,13 +128,19 @@ void SumBags(const Tensor& out, const Tensor& table, const Bags& bags, const Ten
     const Element* const factor = factors.defined() ? factors.data_ptr<Element>() : nullptr;
     Element* const results = out.data_ptr<Element>();
     parallel_for(0, bags.count(), bags_for_thread(bags, plan.columns), [&](int64_t first, int64_t last) HWY_ATTR {
-      const hn::ScalableTag<Computed<Element>> d;
-      for (int64_t bag = first; bag < last; bag += kTogether) {
-        for_each_block(d, plan.columns, [&](int64_t column, int64_t step, int64_t count, auto vectors) HWY_ATTR {
-          sum_columns<vectors.value>(d, plan, bag, std::min(last, bag + kTogether), column, step, count, factor, mean,
-                                     results);
-        });
+      const auto sum = [&](auto d) HWY_ATTR {
+        for (int64_t bag = first; bag < last; bag += kTogether) {
+          for_each_block(d, plan.columns, [&](int64_t column, int64_t step, int64_t count, auto vectors) HWY_ATTR {
+            sum_columns<vectors.value>(d, plan, bag, std::min(last, bag + kTogether), column, step, count, factor, mean,
+                                       results);
+          });
+        }
+      };
+      const hn::ScalableTag<Computed<Element>> wide;
+      if constexpr (hn::MaxLanes(wide) == 16) {  // rows of 8 to 15 numbers fill halves of vectors
+        if (plan.columns >= 8 && plan.columns < 16) return sum(hn::Half<decltype(wide)>());
       }
+      sum(wide);
     });
   });
 }

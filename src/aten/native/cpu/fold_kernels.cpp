@@ -5,6 +5,10 @@
 #include <aten/Parallel.h>
 #include <aten/native/cpu/ConvolutionGeometry.h>
 
+#include <limits>
+#include <numeric>
+#include <vector>
+
 namespace at::native::cpu {
 
 namespace {
@@ -31,16 +35,39 @@ void for_each_image(const ConvolutionGeometry& g, Body&& body) {
                });
 }
 
+// For each row of the matrix of windows of one channel, and each window: 1 + the element of a plane that it reads, 0
+// outside of the image. None where lines of windows are long enough to be copied.
+std::vector<int32_t> elements_of_windows(const ConvolutionGeometry& g) {
+  constexpr int64_t kLongLine = 16;
+  if (g.windows[2] >= kLongLine || g.image_elements() >= std::numeric_limits<int32_t>::max()) return {};
+  ConvolutionGeometry one = g;
+  one.image_channels = 1;
+  std::vector<int32_t> numbers(static_cast<size_t>(g.image_elements()));
+  std::iota(numbers.begin(), numbers.end(), 1);
+  std::vector<int32_t> elements(static_cast<size_t>(one.rows() * g.window_count()));
+  gather_windows(one, numbers.data(), 0, window_runs(one, 0, g.window_count()), elements.data(), g.window_count());
+  return elements;
+}
+
 }  // namespace
 
 void im2col_kernel(const Tensor& columns, const Tensor& image, IntArrayRef kernel, IntArrayRef dilation,
                    IntArrayRef padding, IntArrayRef stride, IntArrayRef counts) {
   const ConvolutionGeometry g = geometry_of(image, kernel, dilation, padding, stride, counts);
   const int64_t step = g.image_channels * g.image_elements();
+  const std::vector<int32_t> elements = elements_of_windows(g);
   dispatch_word(image.element_size(), [&](auto word) {
-    const auto* pixels = static_cast<const decltype(word)*>(image.data_ptr());
-    auto* matrices = static_cast<decltype(word)*>(columns.data_ptr());
+    using Word = decltype(word);
+    const auto* pixels = static_cast<const Word*>(image.data_ptr());
+    auto* matrices = static_cast<Word*>(columns.data_ptr());
     for_each_image(g, [&](int64_t n, const std::vector<WindowRun>& runs, int64_t offset) {
+      const Word outside{};
+      Word* to = matrices + offset;
+      for (int64_t c = 0; !elements.empty() && c < g.image_channels; ++c) {
+        const Word* plane = pixels + n * step + c * g.image_elements() - 1;
+        for (const int32_t element : elements) *to++ = *(element > 0 ? plane + element : &outside);
+      }
+      if (!elements.empty()) return;
       gather_windows(g, pixels + n * step, step, runs, matrices + offset, g.window_count());
     });
   });
@@ -50,10 +77,20 @@ void col2im_kernel(const Tensor& image, const Tensor& columns, IntArrayRef kerne
                    IntArrayRef padding, IntArrayRef stride, IntArrayRef counts) {
   const ConvolutionGeometry g = geometry_of(image, kernel, dilation, padding, stride, counts);
   const int64_t step = g.image_channels * g.image_elements();
+  const std::vector<int32_t> elements = elements_of_windows(g);
   dispatch_floating_and_complex_types(image.dtype(), "col2im", [&](auto type) {
     using T = typename decltype(type)::type;
     std::fill_n(image.data_ptr<T>(), image.numel(), T(0));
     for_each_image(g, [&](int64_t n, const std::vector<WindowRun>& runs, int64_t offset) {
+      const T* from = columns.data_ptr<T>() + offset;
+      for (int64_t c = 0; !elements.empty() && c < g.image_channels; ++c) {
+        T* plane = image.data_ptr<T>() + n * step + c * g.image_elements() - 1;
+        for (const int32_t element : elements) {
+          if (element > 0) plane[element] = static_cast<T>(plane[element] + *from);
+          ++from;
+        }
+      }
+      if (!elements.empty()) return;
       scatter_windows(g, image.data_ptr<T>() + n * step, step, 0, g.image_channels, runs,
                       columns.data_ptr<T>() + offset, g.window_count());
     });

@@ -51,35 +51,45 @@ struct Images {
   int64_t channel_step, sample_step;
 };
 
-// find_grid_taps without slopes, for a vector of places of an image.
+// find_grid_taps for a vector of places of an image.
 template <typename T, int Each>
 struct PlaneTaps {
   using D = hn::ScalableTag<T>;
   using V = hn::Vec<D>;
   using Integers = hn::Rebind<int32_t, D>;
   using Numbers = hn::Vec<Integers>;
+  struct Place {
+    V at, slope;
+  };
 
   HWY_INLINE TORCH_SIMD explicit PlaneTaps(const GridGeometry& geometry) : g(geometry) {}
 
-  HWY_INLINE TORCH_SIMD static V reflect(V at, T low, T high) {
+  HWY_INLINE TORCH_SIMD static Place reflect(Place place, T low, T high) {
     const D d;
-    if (low == high) return hn::Zero(d);
+    if (low == high) return {hn::Zero(d), hn::Zero(d)};
     const V span = hn::Set(d, high - low);
-    const V distance = hn::Abs(hn::Sub(at, hn::Set(d, low)));
+    const V from_low = hn::Sub(place.at, hn::Set(d, low));
+    const V distance = hn::Abs(from_low);
     const V flips = hn::Floor(hn::Div(distance, span));
     const V rest = hn::Sub(distance, hn::Mul(flips, span));
     const V half = hn::Floor(hn::Mul(flips, hn::Set(d, T(0.5))));
     const auto even = hn::Eq(hn::Sub(flips, hn::Add(half, half)), hn::Zero(d));
-    return hn::Add(hn::IfThenElse(even, rest, hn::Sub(span, rest)), hn::Set(d, low));
+    const auto rises = hn::Eq(hn::IfThenElse(even, hn::Zero(d), hn::Set(d, T(1))),
+                              hn::IfThenElse(hn::Lt(from_low, hn::Zero(d)), hn::Set(d, T(1)), hn::Zero(d)));
+    return {hn::Add(hn::IfThenElse(even, rest, hn::Sub(span, rest)), hn::Set(d, low)),
+            hn::IfThenElse(rises, place.slope, hn::Neg(place.slope))};
   }
-  HWY_INLINE TORCH_SIMD V pad(V at, int64_t size) const {
+  HWY_INLINE TORCH_SIMD Place pad(Place place, int64_t size) const {
     const D d;
-    if (g.padding == GridPadding::Zeros) return at;
+    if (g.padding == GridPadding::Zeros) return place;
     if (g.padding == GridPadding::Reflection) {
       const T length = static_cast<T>(size);
-      at = g.align_corners ? reflect(at, T(0), length - 1) : reflect(at, T(-0.5), length - T(0.5));
+      place = g.align_corners ? reflect(place, T(0), length - 1) : reflect(place, T(-0.5), length - T(0.5));
     }
-    return hn::IfThenElseZero(hn::Gt(at, hn::Zero(d)), hn::Min(at, hn::Set(d, static_cast<T>(size - 1))));
+    const V last = hn::Set(d, static_cast<T>(size - 1));
+    const auto is_positive = hn::Gt(place.at, hn::Zero(d));
+    return {hn::IfThenElseZero(is_positive, hn::Min(place.at, last)),
+            hn::IfThenElseZero(hn::And(is_positive, hn::Lt(place.at, last)), place.slope)};
   }
   HWY_INLINE TORCH_SIMD static Numbers element_at(V place, int64_t size) {
     const D d;
@@ -99,33 +109,47 @@ struct PlaneTaps {
     const V inner = hn::Add(hn::Mul(hn::Sub(hn::Mul(hn::Set(d, a), x), hn::Set(d, 5 * a)), x), hn::Set(d, 8 * a));
     return hn::Sub(hn::Mul(inner, x), hn::Set(d, 4 * a));
   }
+  HWY_INLINE TORCH_SIMD static V cubic_slope(V share, int tap) {
+    const D d;
+    constexpr T a = T(-0.75);
+    const V x = hn::Abs(hn::Sub(hn::Add(share, hn::Set(d, T(1))), hn::Set(d, static_cast<T>(tap))));
+    const bool near = tap == 1 || tap == 2;
+    const V bent = hn::Sub(hn::Mul(hn::Set(d, near ? 3 * (a + 2) : 3 * a), x), hn::Set(d, near ? 2 * (a + 3) : 10 * a));
+    const V slope = near ? hn::Mul(bent, x) : hn::Add(hn::Mul(bent, x), hn::Set(d, 8 * a));
+    return tap < 2 ? slope : hn::Neg(slope);
+  }
   // Along one axis.
-  HWY_INLINE TORCH_SIMD void find(V number, int64_t size, Numbers* elements, V* weights) const {
+  HWY_INLINE TORCH_SIMD void find(V number, int64_t size, Numbers* elements, V* weights, V* slopes) const {
     const D d;
     const V one = hn::Set(d, T(1));
     const V half = hn::Set(d, T(0.5));
     const V length = hn::Set(d, static_cast<T>(size));
     const V next = hn::Add(number, one);
-    const V at = g.align_corners ? hn::Mul(hn::Mul(next, half), hn::Sub(length, one))
-                                 : hn::Mul(hn::Sub(hn::Mul(next, length), one), half);
+    const Place given{g.align_corners ? hn::Mul(hn::Mul(next, half), hn::Sub(length, one))
+                                      : hn::Mul(hn::Sub(hn::Mul(next, length), one), half),
+                      hn::Mul(g.align_corners ? hn::Sub(length, one) : length, half)};
     if constexpr (Each == 4) {
-      const V lower = hn::Floor(at);
+      const V lower = hn::Floor(given.at);
       for (int tap = 0; tap < 4; ++tap) {
-        weights[tap] = cubic_weight(hn::Sub(at, lower), tap);
-        const V place = pad(hn::Add(lower, hn::Set(d, static_cast<T>(tap - 1))), size);
-        elements[tap] = element_at(hn::Trunc(place), size);
+        weights[tap] = cubic_weight(hn::Sub(given.at, lower), tap);
+        slopes[tap] = hn::Mul(cubic_slope(hn::Sub(given.at, lower), tap), given.slope);
+        const Place place = pad({hn::Add(lower, hn::Set(d, static_cast<T>(tap - 1))), one}, size);
+        elements[tap] = element_at(hn::Trunc(place.at), size);
       }
     } else if constexpr (Each == 2) {
-      const V place = pad(at, size);
-      const V lower = hn::Floor(place);
+      const Place place = pad(given, size);
+      const V lower = hn::Floor(place.at);
       const V upper = hn::Add(lower, one);
       elements[0] = element_at(lower, size);
       elements[1] = element_at(upper, size);
-      weights[0] = hn::Sub(upper, place);
-      weights[1] = hn::Sub(place, lower);
+      weights[0] = hn::Sub(upper, place.at);
+      weights[1] = hn::Sub(place.at, lower);
+      slopes[0] = hn::Neg(place.slope);
+      slopes[1] = place.slope;
     } else {
-      elements[0] = element_at(hn::Round(pad(at, size)), size);
+      elements[0] = element_at(hn::Round(pad(given, size).at), size);
       weights[0] = one;
+      slopes[0] = hn::Zero(d);
     }
   }
 
@@ -149,7 +173,7 @@ struct Part {
   HWY_NOINLINE HWY_FLATTEN TORCH_SIMD void find(const T* grid, const T* tangents, const GridGeometry& g) {
     inside = true;
     if constexpr (Dims == 2) {
-      if (!with_slopes && !tangents) return find_in_vectors(grid + (sample * g.points + point) * Dims, g);
+      if (!tangents) return find_in_vectors(grid + (sample * g.points + point) * Dims, g);
     }
     for (int64_t p = 0; p < count; ++p) {
       Taps taps;
@@ -198,9 +222,9 @@ struct Part {
     const auto zero = hn::Zero(integers);
     for (int64_t p = 0; p < count; p += static_cast<int64_t>(hn::Lanes(d))) {
       typename Plane::Numbers columns[Each], rows[Each];
-      typename Plane::V across[Each], down[Each];
-      plane.find(hn::LoadU(d, coordinates[0] + p), g.image[2], columns, across);
-      plane.find(hn::LoadU(d, coordinates[1] + p), g.image[1], rows, down);
+      typename Plane::V across[Each], down[Each], slopes_across[Each], slopes_down[Each];
+      plane.find(hn::LoadU(d, coordinates[0] + p), g.image[2], columns, across, slopes_across);
+      plane.find(hn::LoadU(d, coordinates[1] + p), g.image[1], rows, down, slopes_down);
       for (int tap = 0; tap < Taps::kCount; ++tap) {
         const auto column = columns[tap % Each];
         const auto row = rows[tap / Each];
@@ -209,32 +233,37 @@ struct Part {
         const auto number = hn::Add(hn::Mul(row, width), column);
         hn::StoreU(hn::Mul(hn::IfThenElse(outside, hn::Set(integers, -1), number), step), integers, element[tap] + p);
         hn::StoreU(hn::Mul(down[tap / Each], across[tap % Each]), d, weight[tap] + p);
+        if (!with_slopes) continue;
+        hn::StoreU(hn::Mul(down[tap / Each], slopes_across[tap % Each]), d, slope[0][tap] + p);
+        hn::StoreU(hn::Mul(slopes_down[tap / Each], across[tap % Each]), d, slope[1][tap] + p);
       }
     }
     clear_rest();
   }
 
-  // values[tap * kPoints + p] = the element; what lies outside is 0, times a weight that may be NaN.
-  HWY_NOINLINE void collect(T* values, const T* plane) const {
-    for (int64_t p = 0; inside && p < count; ++p) {
-      for (int tap = 0; tap < Taps::kCount; ++tap) values[tap * kPoints + p] = plane[one_index(element[tap][p])];
-    }
-    for (int64_t p = 0; !inside && p < count; ++p) {
-      for (int tap = 0; tap < Taps::kCount; ++tap) {
-        const int64_t at = one_index(element[tap][p]);
-        values[tap * kPoints + p] = at < 0 ? T(0) : plane[at];
-      }
-    }
+  // The elements of one tap from place p on; what lies outside is 0, times a weight that may be NaN.
+  template <typename D>
+  HWY_INLINE TORCH_SIMD hn::Vec<D> collect(D d, const T* plane, int tap, int64_t p) const {
+    const hn::Rebind<int32_t, D> integers;
+    const hn::RebindToSigned<D> wide;
+    const auto numbers = hn::LoadU(integers, element[tap] + p);
+    const auto places = [&]() TORCH_SIMD {
+      if constexpr (sizeof(T) == 4) return numbers;
+      else return hn::PromoteTo(wide, numbers);
+    }();
+    if (inside) return hn::GatherIndex(d, plane, places);
+    const auto is_outside = hn::RebindMask(d, hn::Lt(places, hn::Zero(wide)));
+    return hn::IfThenZeroElse(is_outside, hn::GatherIndex(d, plane, hn::Max(places, hn::Zero(wide))));
   }
-
-  // sums[p] = the value at each place, by `weights`
-  HWY_NOINLINE TORCH_SIMD void weigh(T* sums, const T* values, const Weights& weights) const {
+  // sums[p] = the value at each place, by the weights; the elements themselves of those that have one each.
+  HWY_NOINLINE TORCH_SIMD void weigh(T* sums, const T* plane, bool are_elements) const {
     const hn::ScalableTag<T> d;
     const auto lanes = static_cast<int64_t>(hn::Lanes(d));
     for (int64_t p = 0; p < count; p += lanes) {
       auto sum = hn::Zero(d);
       for (int tap = 0; tap < Taps::kCount; ++tap) {
-        sum = hn::Add(sum, hn::Mul(hn::LoadU(d, weights[tap] + p), hn::LoadU(d, values + tap * kPoints + p)));
+        const auto values = collect(d, plane, tap, p);
+        sum = are_elements ? values : hn::Add(sum, hn::Mul(hn::LoadU(d, weight[tap] + p), values));
       }
       if (HWY_LIKELY(p + lanes <= count)) {
         hn::StoreU(sum, d, sums + p);
@@ -245,30 +274,46 @@ struct Part {
       }
     }
   }
+  // sums[dim][p] += gradient * what the value grows by along the dimension
+  HWY_NOINLINE TORCH_SIMD void add_slopes(T (*sums)[kPoints], const T* gradients, const T* plane) const {
+    const hn::ScalableTag<T> d;
+    const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+    for (int64_t p = 0; p < count; p += lanes) {
+      hn::Vec<decltype(d)> slopes[Dims];
+      for (auto& sum : slopes) sum = hn::Zero(d);
+      for (int tap = 0; tap < Taps::kCount; ++tap) {
+        const auto values = collect(d, plane, tap, p);
+        for (int dim = 0; dim < Dims; ++dim)
+          slopes[dim] = hn::Add(slopes[dim], hn::Mul(hn::LoadU(d, slope[dim][tap] + p), values));
+      }
+      T rest[hn::MaxLanes(d)] = {};
+      if (HWY_UNLIKELY(p + lanes > count)) std::copy_n(gradients + p, count - p, rest);
+      const auto gradient = hn::LoadU(d, p + lanes > count ? rest : gradients + p);
+      for (int dim = 0; dim < Dims; ++dim)
+        hn::StoreU(hn::Add(hn::LoadU(d, sums[dim] + p), hn::Mul(gradient, slopes[dim])), d, sums[dim] + p);
+    }
+  }
 
   // The same of some channels, at most kChannels, that lie side by side: sums[p * kChannels + c].
   static constexpr int64_t kChannels = 64;
-  HWY_NOINLINE TORCH_SIMD void weigh_channels(T* sums, const T* pixels, int64_t channels,
-                                              const Weights& weights) const {
+  HWY_NOINLINE TORCH_SIMD void weigh_channels(T* sums, const T* pixels, int64_t channels) const {
+    static constexpr T kOutside[kChannels] = {};
     const hn::ScalableTag<T> d;
     const auto lanes = static_cast<int64_t>(hn::Lanes(d));
     for (int64_t p = 0; p < count; ++p, sums += kChannels) {
+      const T* from[Taps::kCount];
+      for (int tap = 0; tap < Taps::kCount; ++tap)
+        from[tap] = element[tap][p] < 0 ? kOutside : pixels + element[tap][p];
       int64_t c = 0;
       for (; c + lanes <= channels; c += lanes) {
         auto sum = hn::Zero(d);
-        for (int tap = 0; tap < Taps::kCount; ++tap) {
-          const int32_t at = element[tap][p];
-          const auto values = at < 0 ? hn::Zero(d) : hn::LoadU(d, pixels + at + c);
-          sum = hn::Add(sum, hn::Mul(hn::Set(d, weights[tap][p]), values));
-        }
+        for (int tap = 0; tap < Taps::kCount; ++tap)
+          sum = hn::Add(sum, hn::Mul(hn::Set(d, weight[tap][p]), hn::LoadU(d, from[tap] + c)));
         hn::StoreU(sum, d, sums + c);
       }
       for (; c < channels; ++c) {
         T sum = 0;
-        for (int tap = 0; tap < Taps::kCount; ++tap) {
-          const int32_t at = element[tap][p];
-          sum += weights[tap][p] * (at < 0 ? T(0) : pixels[at + c]);
-        }
+        for (int tap = 0; tap < Taps::kCount; ++tap) sum += weight[tap][p] * from[tap][c];
         sums[c] = sum;
       }
     }
@@ -335,19 +380,16 @@ void GridSampleImpl(const Tensor& out, const Tensor& input, const Tensor& grid, 
         using Part = std::decay_t<decltype(part)>;
         T* target = values + part.sample * g.channels * g.points + part.point;
         if (images.pixel_step == 1) {
-          T taken[Part::Taps::kCount * kPoints] = {};
           const bool are_elements = g.interpolation == GridInterpolation::Nearest && !tangents;
-          for (int64_t channel = 0; channel < g.channels; ++channel, target += g.points) {
-            part.collect(are_elements ? target : taken, images.plane(part.sample, channel));
-            if (!are_elements) part.weigh(target, taken, part.weight);
-          }
+          for (int64_t channel = 0; channel < g.channels; ++channel, target += g.points)
+            part.weigh(target, images.plane(part.sample, channel), are_elements);
           return;
         }
         constexpr int64_t size = sizeof(T);
         T sums[kPoints * Part::kChannels];
         for (int64_t channel = 0; channel < g.channels; channel += Part::kChannels) {
           const int64_t channels = std::min(Part::kChannels, g.channels - channel);
-          part.weigh_channels(sums, images.plane(part.sample, channel), channels, part.weight);
+          part.weigh_channels(sums, images.plane(part.sample, channel), channels);
           transpose_tile(reinterpret_cast<char*>(target + channel * g.points), g.points * size,
                          reinterpret_cast<const char*>(sums), Part::kChannels * size, channels, part.count, size);
         }
@@ -398,15 +440,9 @@ void GridSampleGridBackwardImpl(const Tensor& grad_grid, const Tensor& grad_outp
     dispatch_grid(g, [&](auto each, auto dims) {
       for_each_part<T, each(), dims()>(grid.data_ptr<T>(), nullptr, g, images.pixel_step, true, [&](const auto& part) {
         T sums[dims()][kPoints] = {};
-        T slopes[kPoints];
-        T values[std::decay_t<decltype(part)>::Taps::kCount * kPoints] = {};
         for (int64_t channel = 0; channel < g.channels; ++channel) {
           const T* grads = gradients + (part.sample * g.channels + channel) * g.points + part.point;
-          part.collect(values, images.plane(part.sample, channel));
-          for (int dim = 0; dim < dims(); ++dim) {
-            part.weigh(slopes, values, part.slope[dim]);
-            for (int64_t p = 0; p < part.count; ++p) sums[dim][p] += grads[p] * slopes[p];
-          }
+          part.add_slopes(sums, grads, images.plane(part.sample, channel));
         }
         T* result = results + (part.sample * g.points + part.point) * dims();
         for (int64_t p = 0; p < part.count; ++p) {

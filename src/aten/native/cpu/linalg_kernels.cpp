@@ -83,6 +83,29 @@ void multiply_tiny(int64_t m, int64_t n, int64_t k, const Element* x, Steps of_x
   }
 }
 
+// The same where lines of y and z are shorter than vectors, and there are many of them: sums of a line side by side.
+constexpr int64_t kThinColumns = 4;
+constexpr int64_t kThinDepth = 8;
+template <typename T>
+bool is_thin(int64_t m, int64_t n, int64_t k) {
+  constexpr int64_t kManyRows = 32;
+  return std::is_floating_point_v<T> && m >= kManyRows && n <= kThinColumns && k <= kThinDepth;
+}
+template <typename T, typename Element>
+void multiply_thin(int64_t m, int64_t n, int64_t k, const Element* x, Steps of_x, const Element* y, Steps of_y, T* z,
+                   Steps of_z) {
+  typedef T Line __attribute__((vector_size(kThinColumns * sizeof(T))));
+  Line lines[kThinDepth] = {};
+  for (int64_t p = 0; p < k; ++p) {
+    for (int64_t j = 0; j < n; ++j) lines[p][j] = number_of<T>(y[p * of_y.row + j * of_y.column]);
+  }
+  for (int64_t i = 0; i < m; ++i, x += of_x.row, z += of_z.row) {
+    Line sum = {};
+    for (int64_t p = 0; p < k; ++p) sum += number_of<T>(x[p * of_x.column]) * lines[p];
+    for (int64_t j = 0; j < n; ++j) z[j * of_z.column] = sum[j];
+  }
+}
+
 // One more: bfloat16 into float32.
 void gemm(int64_t m, int64_t n, int64_t k, float alpha, MatrixOperand<uint16_t> a, MatrixOperand<uint16_t> b,
           float beta, float* out, int64_t out_leading) {
@@ -155,6 +178,12 @@ void gemm_kernel(const Tensor& out, const Tensor& a, const Tensor& b, const Scal
     const auto factor = alpha.to<scalar_t>();
     const auto keep = beta.to<scalar_t>();
     scalar_t* result = target.data_ptr<scalar_t>();
+    if constexpr (std::is_floating_point_v<scalar_t>) {
+      if (is_thin<scalar_t>(m, n, k) && keep == 0 && factor == 1) {
+        return multiply_thin(m, n, k, first.data, Steps(reading_a), second.data, Steps(reading_b), result,
+                             Steps(reading_out));
+      }
+    }
     if (reading_out.transposed) {  // out^T = b^T a^T
       gemm(n, m, k, factor, {second.data, second.leading, !second.transposed},
            {first.data, first.leading, !first.transposed}, keep, result, reading_out.leading);
@@ -201,7 +230,9 @@ void bmm_kernel(const Tensor& out, const Tensor& a, const Tensor& b) {
             const element_t* x = first + i * left.strides()[0];
             const element_t* y = second + i * right.strides()[0];
             float* const z = sums.data() + (i - start) * m * n;
-            if (m * n * k <= kTinyProduct) {
+            if (is_thin<scalar_t>(m, n, k)) {
+              multiply_thin(m, n, k, x, Steps(reading_a), y, Steps(reading_b), z, Steps({true, false, n}));
+            } else if (m * n * k <= kTinyProduct) {
               multiply_tiny(m, n, k, x, Steps(reading_a), y, Steps(reading_b), z, Steps({true, false, n}));
             } else {
               gemm(m, n, k, 1.0F, {x, reading_a.leading, reading_a.transposed},
@@ -221,6 +252,13 @@ void bmm_kernel(const Tensor& out, const Tensor& a, const Tensor& b) {
                         Steps(reading_b), result + i * target.strides()[0], Steps(reading_out));
         }
         if (m * n * k <= kTinyProduct) return;
+      }
+      if constexpr (std::is_floating_point_v<scalar_t>) {
+        for (int64_t i = begin; is_thin<scalar_t>(m, n, k) && i < end; ++i) {
+          multiply_thin(m, n, k, first + i * left.strides()[0], Steps(reading_a), second + i * right.strides()[0],
+                        Steps(reading_b), result + i * target.strides()[0], Steps(reading_out));
+        }
+        if (is_thin<scalar_t>(m, n, k)) return;
       }
       if constexpr (std::is_same_v<element_t, scalar_t> && std::is_floating_point_v<scalar_t>) {
         if (SmallProduct<scalar_t>::is_worth(m, n, k) && !reading_out.transposed) {

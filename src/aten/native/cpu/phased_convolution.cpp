@@ -91,48 +91,22 @@ void convolve_directly(const Geometry& g, T* out, const T* input, const T* weigh
 }
 
 void convolve_places(const Geometry& g, float* out, const float* input, const float* weight, const float* bias) {
-  constexpr int64_t kBlock = kDirectBlock<float>;
+  constexpr int64_t kPlaces = 512;  // whose results stay in the first cache while planes pass
   const int64_t sources = g.image_channels;
   const int64_t outs = g.window_channels;
   const int64_t places = g.window_count();
-  // Four outputs are computed in one pass over the image, as quickly as one.
-  const int64_t padded = outs > 1 ? divide_up(outs, 4) * 4 : 1;
-  const auto weights = scratch<float>(g.groups * padded * sources);
-  const auto starts = scratch<float>(g.groups * padded);
-  for (int64_t group = 0; group < g.groups; ++group) {
-    for (int64_t o = 0; o < padded; ++o) {
-      const int64_t channel = group * outs + o;
-      float* const to = weights.get() + (group * padded + o) * sources;
-      if (o < outs) std::copy_n(weight + channel * sources, sources, to);
-      else std::fill_n(to, sources, 0.0F);
-      starts[static_cast<size_t>(group * padded + o)] = bias && o < outs ? bias[channel] : 0.0F;
-    }
-  }
-  std::vector<int64_t> offsets, last_offsets;
-  for (int64_t c = 0; c < sources; ++c) {
-    offsets.push_back(c * places);
-    last_offsets.push_back(c * kBlock);
-  }
-  const int64_t blocks = divide_up(places, kBlock);
-  const int64_t tasks = g.batch * g.groups * blocks;
-  parallel_for(0, tasks, grain_for(tasks * kBlock * sources * outs, tasks), [&](int64_t begin, int64_t end) {
-    const auto result = scratch<float>(padded * kBlock);
-    const auto last = scratch<float>(sources * kBlock);  // places of an image, fewer than a block
-    std::fill_n(last.get(), sources * kBlock, 0.0F);
+  const std::vector<float> zeros(static_cast<size_t>(bias ? 0 : g.groups * outs));
+  const float* const starts = bias ? bias : zeros.data();
+  const int64_t parts = divide_up(places, kPlaces);
+  const int64_t tasks = g.batch * g.groups * parts;
+  parallel_for(0, tasks, grain_for(tasks * kPlaces * sources * outs, tasks), [&](int64_t begin, int64_t end) {
     for (int64_t task = begin; task < end; ++task) {
-      const int64_t pair = task / blocks;
+      const int64_t pair = task / parts;
       const int64_t group = pair % g.groups;
-      const int64_t place = task % blocks * kBlock;
-      const int64_t count = std::min(kBlock, places - place);
-      const float* const image = input + pair * sources * places + place;
-      for (int64_t c = 0; count < kBlock && c < sources; ++c)
-        std::copy_n(image + c * places, count, last.get() + c * kBlock);
-      const bool whole = count == kBlock;
-      direct_convolution(whole ? image : last.get(), (whole ? offsets : last_offsets).data(), sources,
-                         weights.get() + group * padded * sources, starts.get() + group * padded, padded,
-                         result.get());
-      for (int64_t o = 0; o < outs; ++o)
-        std::copy_n(result.get() + o * kBlock, count, out + (pair * outs + o) * places + place);
+      const int64_t place = task % parts * kPlaces;
+      multiply_planes(input + pair * sources * places + place, places, sources, weight + group * outs * sources,
+                      starts + group * outs, outs, std::min(kPlaces, places - place),
+                      out + pair * outs * places + place);
     }
   });
 }

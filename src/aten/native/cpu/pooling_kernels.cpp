@@ -83,12 +83,32 @@ TORCH_SIMD inline void for_each_row(const PoolLines& lines, int64_t line, int64_
   }
 }
 
+// Whether windows are so wide that lines of them are read in vectors, and planes never side by side: sums are made in
+// one order, however many planes there are.
+bool has_wide_windows(const PoolGeometry& g) {
+  constexpr int64_t kWide = 32;
+  return g.adaptive && g.image[2] >= kWide * g.windows[2];
+}
+
 template <typename Op, typename T>
 TORCH_SIMD T combine_window(const PoolLines& lines, int64_t line, int64_t window, const T* image) {
+  const hn::ScalableTag<T> d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   T result = Op::identity();
+  T sides[hn::MaxLanes(d)];
+  auto side = hn::Set(d, result);
+  const bool is_wide = has_wide_windows(lines.g);
   for_each_row(lines, line, window, [&](int64_t place, int64_t count, int64_t step) TORCH_SIMD {
-    for (int64_t i = 0; i < count; ++i) result = Op::combine(result, image[place + i * step]);
+    int64_t i = 0;
+    if constexpr (std::is_floating_point_v<T> && HWY_TARGET != HWY_SCALAR) {
+      for (; is_wide && i + lanes <= count; i += lanes) side = Op::step(d, side, hn::LoadU(d, image + place + i));
+    }
+    for (; i < count; ++i) result = Op::combine(result, image[place + i * step]);
   });
+  if (is_wide) {
+    hn::StoreU(side, d, sides);
+    for (int64_t i = 0; i < lanes; ++i) result = Op::combine(result, sides[i]);
+  }
   return result;
 }
 
@@ -435,7 +455,7 @@ constexpr int64_t kAside = 64 * 1024 / (kPlanesAside * static_cast<int64_t>(size
 template <typename T>
 bool lie_aside(const PoolGeometry& g, const Tensor& image, const Tensor& result) {
   constexpr int64_t kWide = 40;
-  const bool is_wide = !g.adaptive && g.stride[2] <= kMostApart && g.windows[2] >= kWide;
+  const bool is_wide = has_wide_windows(g) || (!g.adaptive && g.stride[2] <= kMostApart && g.windows[2] >= kWide);
   return std::is_floating_point_v<T> && g.planes >= kPlanesAside / 2 && !is_wide && image.is_contiguous() &&
          result.is_contiguous();
 }

@@ -5,6 +5,7 @@
 #include <aten/Kernels.h>
 #include <aten/Parallel.h>
 #include <aten/native/cpu/ConvertedElements.h>
+#include <aten/native/cpu/NarrowRows.h>
 
 #include <algorithm>
 #include <cmath>
@@ -19,8 +20,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace at::native::cpu {
 namespace HWY_NAMESPACE {
-
-constexpr int64_t kTogether = 1024;  // elements of short rows that are read at once
 
 template <typename T>
 TORCH_SIMD void write_row(T* out, const T* x, T mean, T scale, const T* weight, const T* bias, int64_t width) {
@@ -82,7 +81,11 @@ void NormalizeRowsImpl(const Tensor& out, const Tensor& mean, const Tensor& scal
         const int64_t count = std::min(together, last - top);
         const T* x = values.read(top * width, count * width);
         T* to = results.start(top * width);
-        for (int64_t i = 0; i < count; ++i) normalize(top + i, to + i * width, x + i * width);
+        if (width <= kNarrow) {
+          normalize_narrow(to, means + top, scales + top, x, weights, biases, count, width, eps, centered);
+        } else {
+          for (int64_t i = 0; i < count; ++i) normalize(top + i, to + i * width, x + i * width);
+        }
         results.finish(top * width, count * width);
       }
     });

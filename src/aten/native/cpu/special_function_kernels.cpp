@@ -119,7 +119,8 @@ HWY_NOINLINE HWY_ATTR void compute_igamma(double* first, const double* second, i
   int16_t starts[33] = {};
   bool is_mixed = false;
   for (int64_t i = 0; i < count && !is_mixed; i += lanes) {
-    is_mixed = !hn::AllFalse(d, function.is_plain(d, hn::Load(d, first + i), hn::Load(d, second + i)));
+    const auto least = hn::Min(hn::Load(d, first + i), hn::Load(d, second + i));
+    is_mixed = !hn::AllFalse(d, hn::Gt(least, hn::Zero(d)));
   }
   for (int64_t i = 0; i < count && is_mixed; ++i) {
     kinds[i] = static_cast<uint8_t>(function.kind_of(first[i], second[i]));

@@ -1,0 +1,43 @@
+#pragma once
+// Normalisation of rows that fill no vector.
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+namespace at::native::cpu {
+
+constexpr int64_t kTogether = 1024;  // elements of short rows that are read at once
+constexpr int64_t kNarrow = 4;
+
+// Rows of at most kNarrow elements, at most kTogether: column by column, so that no row waits for the one before. Sums
+// are those of add_up() in RowSums-inl.h.
+template <typename T>
+[[gnu::noinline]] void normalize_narrow(T* out, T* means, T* scales, const T* x, const T* weight, const T* bias,
+                                        int64_t rows, int64_t width, double eps, bool centered) {
+  T parts[kNarrow][kTogether];
+  for (T* part : parts) std::fill_n(part, rows, T(0));
+  std::fill_n(means, rows, T(0));
+  const auto n = static_cast<double>(width);
+  for (int pass = centered ? 0 : 1; pass < 2; ++pass) {
+    for (int64_t j = 0; j < width; ++j) {
+      for (int64_t i = 0; i < rows; ++i) {
+        const T deviation = x[i * width + j] - means[i];
+        parts[j][i] = pass == 0 ? deviation : deviation * deviation;
+      }
+    }
+    for (int64_t i = 0; i < rows; ++i) {
+      const double average = static_cast<double>((parts[0][i] + parts[2][i]) + (parts[1][i] + parts[3][i])) / n;
+      if (pass == 0) means[i] = static_cast<T>(average);
+      else scales[i] = static_cast<T>(1 / std::sqrt(average + eps));
+    }
+  }
+  for (int64_t j = 0; j < width; ++j) {
+    const T factor = weight ? weight[j] : T(1);
+    const T addend = bias ? bias[j] : weight ? T(-0.0) : T(0);  // -0 leaves all numbers as they are
+    for (int64_t i = 0; i < rows; ++i)
+      out[i * width + j] = (x[i * width + j] - means[i]) * scales[i] * factor + addend;
+  }
+}
+
+}  // namespace at::native::cpu
