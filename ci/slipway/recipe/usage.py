@@ -25,7 +25,7 @@ REQUIREMENTS = re.compile(r"requirements:.+?(?=^\w|\Z|^\s+-\s(?=name|type))", fl
 
 
 class UsageFinder:
-    """Finds used keys; compiles each key's patterns once, and looks at each text once.
+    """Finds used keys; looks at each text once, and compiles a key's pattern where a text holds the key's letters.
 
     Args:
         keys: every key of the matrix.
@@ -33,33 +33,29 @@ class UsageFinder:
 
     def __init__(self, keys: frozenset[str]) -> None:
         self._keys = tuple(sorted(keys))
-        self._in_selector = {key: _selector_pattern(key) for key in self._keys}
-        self._in_text = {key: _text_pattern(key) for key in self._keys}
-        self._in_shell = {key: _shell_pattern(key) for key in self._keys}
-        self._in_batch = {key: re.compile(rf"%{re.escape(key)}%|!{re.escape(key)}!") for key in self._keys}
         self._found: dict[tuple[str, str], frozenset[str]] = {}
 
     def in_selectors(self, text: str) -> frozenset[str]:
         """Keys in the selectors of text as written."""
         lines = [line for line in text.splitlines() if "[" in line]
         return self._find(
-            "selectors", text, lambda key: any(key in line and self._in_selector[key].search(line) for line in lines)
+            "selectors", text, lambda key: any(key in line and _selector_pattern(key).search(line) for line in lines)
         )
 
     def in_text(self, text: str) -> frozenset[str]:
         """Keys in templates, requirements and compiler functions of text whose selectors have been applied."""
         lines = [line for line in text.splitlines() if line]
-        used = self._find("text", text, lambda key: any(self._in_text[key].search(line) for line in lines))
+        used = self._find("text", text, lambda key: mentions(text, key) and any(map(_text_pattern(key).search, lines)))
         compiled = used & {"c_compiler", "cxx_compiler"}
         return used | {"CONDA_BUILD_SYSROOT"} if compiled and "CONDA_BUILD_SYSROOT" in self._keys else used
 
     def in_shell(self, script: str) -> frozenset[str]:
         """Keys that are the first variable expanded on some line of a shell script, as ``$key`` or ``${key}``."""
-        return self._find("shell", script, lambda key: key in script and self._in_shell[key].search(script))
+        return self._find("shell", script, lambda key: key in script and _shell_pattern(key).search(script))
 
     def in_batch(self, script: str) -> frozenset[str]:
         """Keys that a Windows batch file expands, as ``%key%`` or ``!key!``."""
-        return self._find("batch", script, lambda key: self._in_batch[key].search(script))
+        return self._find("batch", script, lambda key: f"%{key}%" in script or f"!{key}!" in script)
 
     def _find(self, kind: str, text: str, uses: Callable[[str], object]) -> frozenset[str]:
         if (kind, text) not in self._found:
@@ -82,10 +78,12 @@ def mentions(text: str, key: str) -> bool:
     return key in text or key in text.replace("-", "_")
 
 
+@functools.cache
 def _selector_pattern(key: str) -> re.Pattern[str]:
     return re.compile(rf"^[^#\[]*?#?\s\[[^\]]*?(?<![_\w]){re.escape(key)}[=\s<>!\]]")
 
 
+@functools.cache
 def _text_pattern(key: str) -> re.Pattern[str]:
     name = re.escape(key)
     dashed = "[-_]".join(re.escape(part) for part in key.split("_"))
@@ -104,5 +102,6 @@ def _text_pattern(key: str) -> re.Pattern[str]:
     return re.compile("|".join(patterns))
 
 
+@functools.cache
 def _shell_pattern(key: str) -> re.Pattern[str]:
     return re.compile(rf"^[^$]*?\$\{{?\s*{re.escape(key)}\s*[\s|}}]", flags=re.MULTILINE)
