@@ -459,9 +459,10 @@ void TensorIterator::walk(Loop loop, void* context, int64_t begin, int64_t end) 
     ++apart;
     lays_out = i >= outputs_;
   }
-  // Loops over one or two inputs take rows of some vectors where they lie, and what stays the same in one as a number.
-  if (count <= 3 && least >= 4 && loop != static_cast<Loop>(&RowConverter::run))
-    lays_out = lays_out && shape_[0] * least * apart < kNumberRow;
+  // Loops over one or two inputs take rows of some vectors where they lie, and what stays the same in one as a number;
+  // those over three bring side by side only what does not lie so.
+  if (least >= 4 && loop != static_cast<Loop>(&RowConverter::run))
+    lays_out = lays_out && shape_[0] * apart < (count <= 3 ? kNumberRow / least : kShortRow);
   for (int64_t done = begin; done < end;) {
     // Whole rows one after another, which may be short: nothing else is looked at between them.
     const int64_t rows = position[0] == 0 ? std::min(shape_[1] - position[1], (end - done) / shape_[0]) : 0;

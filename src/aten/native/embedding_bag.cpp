@@ -35,14 +35,7 @@ void check_offsets(const Tensor& offsets, int64_t bags, int64_t count) {
 
 BagResult compute_bags(const Tensor& weight, const Tensor& indices, const cpu::Bags& bags, BagMode mode,
                        const Tensor& factors) {
-  const int64_t* const places = bags.indices;
-  const int64_t rows = weight.sizes()[0];
-  // Below 0 or not, which vectors of any processor see: i, or how many rows come behind it.
-  int64_t outside = 0;
-  for (int64_t i = 0; i < indices.numel(); ++i) {
-    outside |= places[i] | static_cast<int64_t>(static_cast<uint64_t>(rows - 1) - static_cast<uint64_t>(places[i]));
-  }
-  TORCH_CHECK_INDEX(outside >= 0, "index out of range in self");
+  TORCH_CHECK_INDEX(cpu::are_rows(bags.indices, indices.numel(), weight.sizes()[0]), "index out of range in self");
   const Tensor table = weight.contiguous();
   BagResult result;
   result.bags = at::detail::empty({bags.count(), weight.sizes()[1]}, weight.dtype(), weight.device());

@@ -17,6 +17,8 @@ struct Bags {
   int64_t padding;              // an index that counts in no bag, or -1
 };
 
+// Whether `count` indices are those of `rows` rows.
+bool are_rows(const int64_t* indices, int64_t count, int64_t rows);
 // out (bags, columns): the rows' sums, each times its factor if `factors` (one per index) is defined, or their means.
 void sum_bags(const Tensor& out, const Tensor& table, const Bags& bags, const Tensor& factors, bool mean);
 // The rows' maxima, and in which row of the table each first one stands (int64); of empty bags 0 and 0.

@@ -160,10 +160,9 @@ AT_BYTES_TARGET void add_rows(const Rows& rows, int64_t first, int64_t last, int
            masks, out + first * n, n);
     }
   };
-  const bool is_narrow = columns <= kLanes;
-  add(is_narrow ? add_tile<8, 1> : add_tile<8, 2>, 8);
-  add(is_narrow ? add_tile<4, 1> : add_tile<4, 2>, 4);
-  add(is_narrow ? add_tile<1, 1> : add_tile<1, 2>, 1);
+  add(columns <= kLanes ? add_tile<8, 1> : add_tile<8, 2>, 8);
+  add(add_tile<4, 2>, 4);
+  add(add_tile<1, 2>, 1);
 }
 
 }  // namespace

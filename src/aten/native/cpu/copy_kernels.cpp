@@ -306,7 +306,11 @@ void copy_short_rows(const TensorIterator& iter) {
   const IntArrayRef in_strides = iter.strides(1);
   const int64_t length = iter.shape()[0];
   const bool is_dense = out_strides[0] == sizeof(T) && in_strides[0] == sizeof(T);
-  const bool has_few_columns = length < (is_dense ? kMostInterleaved : kVectorRow);
+  constexpr int64_t size = sizeof(T);
+  constexpr int64_t kFewRows = 8;
+  const bool are_words = is_dense && length * size <= kMostOfWord && out_strides[1] == length * size &&
+                         std::abs(in_strides[1]) >= out_strides[1] && iter.shape()[1] >= kFewRows;
+  const bool has_few_columns = !are_words && length < (is_dense ? kMostInterleaved : kVectorRow);
   int along = 1;  // the dimension whose places are gone through as rows
   for (int dim = 2; dim < iter.ndim() && has_few_columns; ++dim) {
     if (iter.shape()[dim] > iter.shape()[along]) along = dim;
@@ -315,7 +319,6 @@ void copy_short_rows(const TensorIterator& iter) {
   const int64_t in_step = in_strides[along];
   const int64_t rows = iter.shape()[along];
   const int64_t planes = iter.numel() / (length * rows);
-  constexpr int64_t size = sizeof(T);
   auto copy_rows = [&](int64_t first, int64_t last) HWY_ATTR C10_NOINLINE {
     for (int64_t begin = first; begin < last;) {
       const int64_t row = begin % rows;
@@ -329,7 +332,7 @@ void copy_short_rows(const TensorIterator& iter) {
         in += plane % iter.shape()[dim] * in_strides[dim];
         plane /= iter.shape()[dim];
       }
-      if (is_dense && out_step == length * size && std::abs(in_step) >= out_step && out_step <= kMostOfWord) {
+      if (are_words) {
         move_short_rows(out, in, in_step, out_step, end - begin);
         begin = end;
         continue;

@@ -80,6 +80,22 @@ BagTable<Element> bag_table(const Bags& bags, const Tensor& table) {
   return {bags, elements, elements + table.numel(), table.sizes()[1], static_cast<int64_t>(table.nbytes()) > kNear};
 }
 
+// Below 0 or not, which vectors of any processor see: an index, or how many rows come behind it.
+bool AreRows(const int64_t* indices, int64_t count, int64_t rows) {
+  const hn::ScalableTag<int64_t> d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const auto last = hn::Set(d, rows - 1);
+  auto outside = hn::Zero(d);
+  int64_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    const auto index = hn::LoadU(d, indices + i);
+    outside = hn::Or(outside, hn::Or(index, hn::Sub(last, index)));
+  }
+  bool are_inside = hn::AllFalse(d, hn::Lt(outside, hn::Zero(d)));
+  for (; i < count; ++i) are_inside &= indices[i] >= 0 && indices[i] < rows;
+  return are_inside;
+}
+
 template <int kVectors, typename Element, typename D>
 HWY_NOINLINE HWY_ATTR void sum_columns(D d, const BagTable<Element>& table, int64_t first, int64_t end, int64_t column,
                                        int64_t step, int64_t count, const Element* factors, bool mean, Element* out) {
@@ -195,8 +211,13 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace at::native::cpu {
 
+HWY_EXPORT(AreRows);
 HWY_EXPORT(SumBags);
 HWY_EXPORT(MaxBags);
+
+bool are_rows(const int64_t* indices, int64_t count, int64_t rows) {
+  return HWY_DYNAMIC_DISPATCH(AreRows)(indices, count, rows);
+}
 
 void sum_bags(const Tensor& out, const Tensor& table, const Bags& bags, const Tensor& factors, bool mean) {
   HWY_DYNAMIC_DISPATCH(SumBags)(out, table, bags, factors, mean);
