@@ -156,7 +156,8 @@ FORWARD = """
     F.max_pool2d(al[:,:3].contiguous(memory_format=t.channels_last),3,2) F.linear(x[:,:1],y[:,:1],v)
     F.affine_grid(theta.bfloat16(),(16,32,28,28),align_corners=False) thin.view(-1,3)@f[:3,:2]
     t.special.gammainc(p*100,p*100+x) t.special.gammaincc(p*100,p*100+x) F.adaptive_avg_pool1d(z,4)
-    F.group_norm(al[:1],8) F.conv2d(al,rv.view(32,1,1,1),rm,groups=32)
+    F.interpolate(a7,scale_factor=2,mode='area') F.group_norm(al[:1],8)
+    F.conv2d(al,v[:32].view(32,1,1,1),v[:32],groups=32)
 """
 
 TRAINED = """

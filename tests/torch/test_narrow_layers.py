@@ -190,3 +190,27 @@ def test_wide_windows_are_added_up_alike_in_few_planes_and_in_many(dtype: torch.
         expected = torch.stack([torch.stack([row[..., a:b].mean((1, 2)) for a, b in edges], 1) for row in rows], 1)
         _close(many, expected)
         assert torch.equal(F.adaptive_max_pool1d(x, windows)[..., 0], x[..., : edges[0][1]].amax(-1))
+
+
+@pytest.mark.parametrize("dtype", ALL)
+def test_averages_of_single_elements(dtype: torch.dtype) -> None:
+    for shape, size in (
+        ((2, 3, 5), (20,)),
+        ((3, 7), (14,)),
+        ((2, 3, 4, 5), (8, 5)),
+        ((2, 3, 3, 5), (9, 10)),
+        ((1, 2, 2, 3, 1), (4, 3, 4)),
+        ((4, 2, 3), (4, 12)),
+    ):
+        x = torch.randn(shape).to(dtype).requires_grad_()
+        pool = getattr(F, f"adaptive_avg_pool{len(size)}d")
+        mine = pool(x, size)
+        expected = x.detach()
+        for dim, length in zip(range(-len(size), 0), size, strict=True):
+            expected = expected.repeat_interleave(length // expected.shape[dim], dim)
+        assert torch.equal(mine, expected)
+        mine.backward(torch.ones_like(mine))
+        assert x.grad is not None
+        assert x.grad.eq(mine.numel() / x.numel()).all()
+    image = torch.randn(1, 8, 3, 3).contiguous(memory_format=torch.channels_last)
+    assert F.interpolate(image, scale_factor=2, mode="area").is_contiguous(memory_format=torch.channels_last)

@@ -170,8 +170,33 @@ void run_pool(Kernels& kernels, const Tensor& to, Operands&&... operands) {
   else run_kernel_in_float32(kernels, to.device(), to, operands...);
 }
 
+// Whether windows are single elements, and each element that of several windows, of as many as a power of two, whose
+// inverse is exact: then averages are nearest elements.
+bool repeats_elements(const Tensor& self, const PoolGeometry& g) {
+  bool are_more = false;
+  for (int64_t dim = 0; dim < 3; ++dim) {
+    const int64_t times = g.image[dim] == 0 ? 0 : g.windows[dim] / g.image[dim];
+    if (times == 0 || (times & (times - 1)) != 0 || times * g.image[dim] != g.windows[dim]) return false;
+    are_more = are_more || times > 1;
+  }
+  return g.adaptive && are_more && self.is_cpu() && self.numel() > 0;
+}
+// `resample` of a tensor that may have no batch.
+template <typename Resample>
+Tensor in_batches(const Tensor& tensor, int64_t dims, const Resample& resample) {
+  if (tensor.dim() == dims + 2) return resample(tensor);
+  return native::squeeze_dim(resample(native::unsqueeze(tensor, 0)), 0);
+}
+
 Tensor pool_averages(const Tensor& self, int64_t dims, const PoolGeometry& g) {
   const MemoryFormat wanted = format_of_averages(self, dims);
+  if (repeats_elements(self, g)) {
+    const Tensor result = in_batches(self, dims, [&](const Tensor& images) {
+      const IntArrayRef size(g.windows + 3 - dims, static_cast<size_t>(dims));
+      return native::_interpolate(images, size, {}, {}, {}, "nearest", false, false);
+    });
+    return at::detail::to_contiguous(result, wanted);
+  }
   const MemoryFormat format = format_of_operands(self, dims, g, wanted);
   const Tensor out = at::detail::empty(result_sizes(self, dims, g), self.options(), format);
   if (out.numel() > 0) {
@@ -201,6 +226,14 @@ std::tuple<Tensor, Tensor> pool_maxima(const Tensor& self, int64_t dims, const P
 
 Tensor spread_averages(const Tensor& grad_output, IntArrayRef input_size, int64_t dims, const PoolGeometry& g) {
   const MemoryFormat wanted = format_of_averages(grad_output, dims);
+  if (repeats_elements(grad_output, g)) {
+    DimVector sizes(input_size);
+    if (grad_output.dim() == dims + 1) sizes.insert(0, 1);
+    const Tensor result = in_batches(grad_output, dims, [&](const Tensor& grads) {
+      return native::_interpolate_backward(grads, sizes, {}, {}, {}, "nearest", false, false);
+    });
+    return at::detail::to_contiguous(result, wanted);
+  }
   const MemoryFormat format = format_of_operands(grad_output, dims, g, wanted);
   const Tensor out = at::detail::empty(input_size, grad_output.options(), format);
   if (out.numel() > 0) {

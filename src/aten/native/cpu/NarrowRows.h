@@ -2,7 +2,6 @@
 // Normalisation of rows that fill no vector.
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 
 namespace at::native::cpu {
@@ -12,11 +11,14 @@ constexpr int64_t kNarrow = 4;
 
 // Rows of at most kNarrow elements, at most kTogether: column by column, so that no row waits for the one before. Sums
 // are those of add_up() in RowSums-inl.h.
+// `invert_roots` makes 1 / sqrt(number + eps) of so many numbers and, maybe, some behind them.
 template <typename T>
 [[gnu::noinline]] void normalize_narrow(T* out, T* means, T* scales, const T* x, const T* weight, const T* bias,
-                                        int64_t rows, int64_t width, double eps, bool centered) {
+                                        int64_t rows, int64_t width, double eps, bool centered,
+                                        void (*invert_roots)(double* numbers, int64_t count, double eps)) {
   T parts[kNarrow][kTogether];
-  for (T* part : parts) std::fill_n(part, rows, T(0));
+  double averages[kTogether];
+  for (int64_t j = width; width > 1 && j < kNarrow; ++j) std::fill_n(parts[j], rows, T(0));
   std::fill_n(means, rows, T(0));
   const auto n = static_cast<double>(width);
   for (int pass = centered ? 0 : 1; pass < 2; ++pass) {
@@ -27,10 +29,11 @@ template <typename T>
       }
     }
     for (int64_t i = 0; i < rows; ++i) {
-      const double average = static_cast<double>((parts[0][i] + parts[2][i]) + (parts[1][i] + parts[3][i])) / n;
-      if (pass == 0) means[i] = static_cast<T>(average);
-      else scales[i] = static_cast<T>(1 / std::sqrt(average + eps));
+      const T sum = width == 1 ? parts[0][i] : (parts[0][i] + parts[2][i]) + (parts[1][i] + parts[3][i]);
+      averages[i] = static_cast<double>(sum) / n;
     }
+    if (pass == 1) invert_roots(averages, rows, eps);
+    std::transform(averages, averages + rows, pass == 0 ? means : scales, [](double x) { return static_cast<T>(x); });
   }
   for (int64_t j = 0; j < width; ++j) {
     const T factor = weight ? weight[j] : T(1);

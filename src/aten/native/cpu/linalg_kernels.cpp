@@ -91,9 +91,15 @@ bool is_thin(int64_t m, int64_t n, int64_t k) {
   constexpr int64_t kManyRows = 32;
   return std::is_floating_point_v<T> && m >= kManyRows && n <= kThinColumns && k <= kThinDepth;
 }
-template <typename T, typename Element>
+template <int kDepth = 0, typename T, typename Element>
 void multiply_thin(int64_t m, int64_t n, int64_t k, const Element* x, Steps of_x, const Element* y, Steps of_y, T* z,
                    Steps of_z) {
+  if constexpr (kDepth == 0) {  // points of planes and of space have loops of their own
+    if (k == 2) return multiply_thin<2>(m, n, k, x, of_x, y, of_y, z, of_z);
+    if (k == 3) return multiply_thin<3>(m, n, k, x, of_x, y, of_y, z, of_z);
+  } else {
+    k = kDepth;
+  }
   typedef T Line __attribute__((vector_size(kThinColumns * sizeof(T))));
   Line lines[kThinDepth] = {};
   for (int64_t p = 0; p < k; ++p) {

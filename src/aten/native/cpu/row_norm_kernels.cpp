@@ -47,6 +47,15 @@ TORCH_SIMD void write_gradient(T* out, const T* gradient, const T* weight, const
   }
 }
 
+// Whole vectors of numbers, of which there are kTogether.
+HWY_ATTR void invert_roots(double* numbers, int64_t count, double eps) {
+  const hn::ScalableTag<double> d;
+  for (int64_t i = 0; i < count; i += static_cast<int64_t>(hn::Lanes(d))) {
+    const auto root = hn::Sqrt(hn::Add(hn::LoadU(d, numbers + i), hn::Set(d, eps)));
+    hn::StoreU(hn::Div(hn::Set(d, 1.0), root), d, numbers + i);
+  }
+}
+
 template <typename T>
 const T* elements(const Tensor& tensor) {
   return tensor.defined() ? tensor.data_ptr<T>() : nullptr;
@@ -82,7 +91,8 @@ void NormalizeRowsImpl(const Tensor& out, const Tensor& mean, const Tensor& scal
         const T* x = values.read(top * width, count * width);
         T* to = results.start(top * width);
         if (width <= kNarrow) {
-          normalize_narrow(to, means + top, scales + top, x, weights, biases, count, width, eps, centered);
+          normalize_narrow(to, means + top, scales + top, x, weights, biases, count, width, eps, centered,
+                           invert_roots);
         } else {
           for (int64_t i = 0; i < count; ++i) normalize(top + i, to + i * width, x + i * width);
         }
