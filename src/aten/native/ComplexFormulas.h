@@ -79,8 +79,8 @@ C10_HOST_DEVICE c10::complex<P> reciprocal_of(c10::complex<P> z) {
 }
 
 #if !defined(__CUDACC__)
-// Of float by way of double, where squares neither overflow nor vanish, with one division. 1 / 0 is infinity and NaN, and
-// one over an infinite number 0.
+// Of float by way of double, where squares neither overflow nor vanish, with one division. 1 / 0 is infinity and NaN,
+// and one over an infinite number 0.
 inline c10::complex<float> reciprocal_of(c10::complex<float> z) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const double x = z.real();

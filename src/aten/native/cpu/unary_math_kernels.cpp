@@ -98,7 +98,8 @@ struct BaseE {};
 struct Base2 {};
 struct Base10 {};
 #endif
-TORCH_LOGARITHM(Log, log, BaseE, TORCH_OF_FLOATS((float_log<BaseE, false>(d, x)), LogInDouble<UnitE>, precise_log(d, x)))
+TORCH_LOGARITHM(Log, log, BaseE,
+                TORCH_OF_FLOATS((float_log<BaseE, false>(d, x)), LogInDouble<UnitE>, precise_log(d, x)))
 TORCH_LOGARITHM(Log2, log2, Base2, TORCH_OF_FLOATS((float_log<Base2, false>(d, x)), Log2InDouble, log2_vector(d, x)))
 TORCH_LOGARITHM(Log10, log10, Base10,
                 TORCH_OF_FLOATS((float_log<Base10, false>(d, x)), Log10InDouble, log10_vector(d, x)))
