@@ -31,11 +31,33 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// A polynomial by Horner's rule, highest power first.
+// The sum of those of the first `count` terms that are kStep apart and end with the last but `rest`, times powers of
+// `power`.
+template <size_t kStep, typename D, typename V, size_t N>
+HWY_INLINE HWY_ATTR V some_terms(D d, V power, const hn::TFromD<D> (&terms)[N], size_t rest) {
+  const size_t last = N - 2 - rest;
+  V result = hn::Set(d, terms[last % kStep]);
+  for (size_t i = last % kStep + kStep; i <= last; i += kStep) result = hn::MulAdd(result, power, hn::Set(d, terms[i]));
+  return result;
+}
+// A polynomial, highest power first, by Horner's rule. Of a long one the sums of every second term, or of every fourth,
+// do not wait for each other, but for the last term, so that it is rounded as often.
 template <typename D, typename V, size_t N>
-HWY_INLINE HWY_ATTR V polynomial(D d, V x, const hn::TFromD<D> (&coefficients)[N]) {
-  V result = hn::Set(d, coefficients[0]);
-  for (size_t i = 1; i < N; ++i) result = hn::MulAdd(result, x, hn::Set(d, coefficients[i]));
+HWY_INLINE HWY_ATTR V polynomial(D d, V x, const hn::TFromD<D> (&terms)[N]) {
+  if constexpr (N >= 16) {
+    const V square = hn::Mul(x, x);
+    const V fourth = hn::Mul(square, square);
+    const V lower = hn::MulAdd(some_terms<4>(d, fourth, terms, 1), x, some_terms<4>(d, fourth, terms, 0));
+    const V upper = hn::MulAdd(some_terms<4>(d, fourth, terms, 3), x, some_terms<4>(d, fourth, terms, 2));
+    return hn::MulAdd(hn::MulAdd(upper, square, lower), x, hn::Set(d, terms[N - 1]));
+  }
+  if constexpr (N >= 8) {
+    const V square = hn::Mul(x, x);
+    const V rest = hn::MulAdd(some_terms<2>(d, square, terms, 1), x, some_terms<2>(d, square, terms, 0));
+    return hn::MulAdd(rest, x, hn::Set(d, terms[N - 1]));
+  }
+  V result = hn::Set(d, terms[0]);
+  for (size_t i = 1; i < N; ++i) result = hn::MulAdd(result, x, hn::Set(d, terms[i]));
   return result;
 }
 

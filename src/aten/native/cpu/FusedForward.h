@@ -29,6 +29,8 @@ void zero_within(c10::DeviceType, TensorIterator& iter, double low, double high)
 void zero_outside(c10::DeviceType, TensorIterator& iter, double low, double high, bool open);
 // x / (|x| + 1), of float32 and float64.
 void softsign(c10::DeviceType, TensorIterator& iter);
+// The normal distribution's cumulative function.
+void normal_cumulative(c10::DeviceType, TensorIterator& iter);
 // a + weight * (b - a), from the nearer end.
 void lerp_by_weights(c10::DeviceType, TensorIterator& iter);
 // x where it is positive, x * slope elsewhere.

@@ -65,7 +65,14 @@ HWY_INLINE HWY_ATTR void store_stored(D d, hn::Vec<D> values, Element* to) {
     const auto parts = hn::BitCast(halves, rounded);
     hn::StoreU(hn::LowerHalf(half, hn::ConcatOdd(halves, parts, parts)), half, reinterpret_cast<uint16_t*>(to));
 #else
-    hn::StoreU(hn::TruncateTo(half, hn::ShiftRight<16>(rounded)), half, reinterpret_cast<uint16_t*>(to));
+    const auto upper = hn::ShiftRight<16>(rounded);
+#if HWY_TARGET == HWY_AVX2
+    if constexpr (hn::MaxLanes(D()) == 8) {  // one instruction, too, for what lies in two registers
+      const auto both = _mm_packus_epi32(_mm256_castsi256_si128(upper.raw), _mm256_extracti128_si256(upper.raw, 1));
+      return _mm_storeu_si128(reinterpret_cast<__m128i*>(to), both);
+    }
+#endif
+    hn::StoreU(hn::TruncateTo(half, upper), half, reinterpret_cast<uint16_t*>(to));
 #endif
   } else if constexpr (std::is_same_v<Element, c10::Half>) {
 #if TORCH_CONVERTS_HALVES
