@@ -25,7 +25,7 @@ void find_nanmedian(const Tensor& values, const Tensor& indices, const Tensor& s
 // both, drawn in order.
 void draw_slopes(const Tensor& slopes, const Tensor& self, double low, double high, const Generator& generator);
 
-// The least and the greatest of all elements of a dense tensor of integers or truth values.
+// The least and the greatest of all elements of a dense tensor of numbers that have an order, or of truth values.
 void find_both_extremes(const Tensor& least, const Tensor& greatest, const Tensor& self);
 
 }  // namespace at::native::cpu
