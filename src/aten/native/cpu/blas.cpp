@@ -36,6 +36,8 @@ void zgemv_(const char* trans, const int* m, const int* n, const void* alpha, co
 [[gnu::weak]] int openblas_get_parallel();
 [[gnu::weak]] int openblas_get_num_threads();
 [[gnu::weak]] void openblas_set_num_threads(int threads);
+// Only MKL has this; it returns what was set before.
+[[gnu::weak]] int MKL_Set_Num_Threads_Local(int threads);
 #endif
 }
 
@@ -92,6 +94,8 @@ void blas_gemm(Gemm&& call_gemm, Gemv&& call_gemv, int64_t m, int64_t n, int64_t
   const int columns = blas_int(m);
   const int inner = blas_int(k);
   const int ldc = blas_int(out_leading);
+  constexpr int64_t kSerialWork = (int64_t{3} << 18) / static_cast<int64_t>(sizeof(T));
+  const SerialMkl serial(m * n * k < kSerialWork);
   call_gemm(&mode_b, &mode_a, &rows, &columns, &inner, &alpha, b.data, &ldb, a.data, &lda, &beta, out, &ldc);
 }
 
@@ -147,6 +151,18 @@ SerialBlas::SerialBlas([[maybe_unused]] bool active) : threads_(0) {
   if (threads == 1) return;
   threads_ = threads;
   openblas_set_num_threads(1);
+#endif
+}
+
+SerialMkl::SerialMkl([[maybe_unused]] bool active) : threads_(-1) {
+#ifndef _WIN32
+  if (active && MKL_Set_Num_Threads_Local && get_num_threads() > 1) threads_ = MKL_Set_Num_Threads_Local(1);
+#endif
+}
+
+SerialMkl::~SerialMkl() {
+#ifndef _WIN32
+  if (threads_ >= 0) MKL_Set_Num_Threads_Local(threads_);
 #endif
 }
 

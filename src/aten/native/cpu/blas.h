@@ -51,4 +51,17 @@ class SerialBlas {
   int threads_;  // to return to; 0: nothing was changed
 };
 
+// While it lives, MKL does what this thread asks for without others, if `active`: below some size waking them takes
+// longer than the work.
+class SerialMkl {
+ public:
+  explicit SerialMkl(bool active);
+  ~SerialMkl();
+  SerialMkl(const SerialMkl&) = delete;
+  SerialMkl& operator=(const SerialMkl&) = delete;
+
+ private:
+  int threads_;  // to return to; -1: nothing was changed
+};
+
 }  // namespace at::native::cpu

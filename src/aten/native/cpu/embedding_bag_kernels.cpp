@@ -75,12 +75,12 @@ struct BagTable {
   const Element* elements;
   const Element* end;
   int64_t columns;
-  // Whether more of the table is read than the nearer caches hold.
+  // Whether more of the table is read than the nearest cache holds.
   bool is_large;
 };
 template <typename Element>
 BagTable<Element> bag_table(const Bags& bags, const Tensor& table) {
-  constexpr int64_t kNear = 1 << 18;
+  constexpr int64_t kNear = 1 << 15;
   const Element* const elements = table.data_ptr<Element>();
   return {bags, elements, elements + table.numel(), table.sizes()[1], static_cast<int64_t>(table.nbytes()) > kNear};
 }
