@@ -131,6 +131,31 @@ void gemm(int64_t m, int64_t n, int64_t k, c10::complex<double> alpha, MatrixOpe
   blas_gemm(Threaded<zgemm_>::call, Threaded<zgemv_>::call, m, n, k, alpha, a, b, beta, out, out_leading);
 }
 
+namespace {
+
+// A matrix of one column, turned and conjugated, times a vector.
+template <typename T, typename Gemv>
+void gemv_of_conjugates(Gemv&& call_gemv, int64_t count, const T* a, const T* b, T* out) {
+  const char mode = 'c';
+  const int rows = blas_int(count);
+  const int one = 1;
+  const T alpha(1);
+  const T beta(0);
+  call_gemv(&mode, &rows, &one, &alpha, a, &rows, b, &one, &beta, out, &one);
+}
+
+}  // namespace
+
+void conjugate_dot(int64_t count, const c10::complex<float>* a, const c10::complex<float>* b,
+                   c10::complex<float>* out) {
+  gemv_of_conjugates(Threaded<cgemv_>::call, count, a, b, out);
+}
+
+void conjugate_dot(int64_t count, const c10::complex<double>* a, const c10::complex<double>* b,
+                   c10::complex<double>* out) {
+  gemv_of_conjugates(Threaded<zgemv_>::call, count, a, b, out);
+}
+
 #define TORCH_INTEGER_GEMM(cpp_type, ...)                                                                 \
   void gemm(int64_t m, int64_t n, int64_t k, cpp_type alpha, MatrixOperand<cpp_type> a,                   \
             MatrixOperand<cpp_type> b, cpp_type beta, cpp_type* out, int64_t out_leading) {               \
