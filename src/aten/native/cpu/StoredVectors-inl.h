@@ -98,9 +98,26 @@ HWY_NOINLINE HWY_ATTR hn::Vec<D> load_stored_part(D d, const Element* from, int6
   for (int64_t i = 0; i < count; ++i) elements[i] = from[i];
   return load_stored(d, static_cast<const Element*>(elements));
 }
+#if HWY_TARGET == HWY_AVX2  // by halves: some processors take very long for a masked store
+template <typename Element, typename D>
+HWY_INLINE HWY_ATTR void store_by_halves(D d, hn::Vec<D> values, Element* to, int64_t count) {
+  if constexpr (hn::MaxLanes(D()) == 1) {
+    if (count > 0) hn::StoreU(values, d, to);
+  } else {
+    const hn::Half<D> half;
+    constexpr auto kHalf = static_cast<int64_t>(hn::MaxLanes(hn::Half<D>()));
+    if (count < kHalf) return store_by_halves(half, hn::LowerHalf(half, values), to, count);
+    hn::StoreU(hn::LowerHalf(half, values), half, to);
+    store_by_halves(half, hn::UpperHalf(half, values), to + kHalf, count - kHalf);
+  }
+}
+#endif
 template <typename Element, typename D>
 HWY_NOINLINE HWY_ATTR void store_stored_part(D d, hn::Vec<D> values, Element* to, int64_t count) {
   if constexpr (!c10::is_reduced_floating_v<Element>) {
+#if HWY_TARGET == HWY_AVX2
+    return store_by_halves(d, values, to, count);
+#endif
     return hn::BlendedStore(values, hn::FirstN(d, static_cast<size_t>(count)), d, to);
   }
   HWY_ALIGN Element elements[hn::MaxLanes(D())];
