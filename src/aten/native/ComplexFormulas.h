@@ -55,7 +55,8 @@ C10_HOST_DEVICE c10::complex<P> log1p_of(c10::complex<P> z) {
   const P x = z.real();
   const P y = z.imag();
   if (std::fabs(x) > P(0.5) || std::fabs(y) > P(0.5)) return log_of(c10::complex<P>(P(1) + x, y));
-  return {std::log1p(x * (P(2) + x) + y * y) / P(2), std::atan2(y, P(1) + x)};
+  // |1 + z|^2 - 1 is 2 x + x^2 + y^2, each part rounded once.
+  return {std::log1p(std::fma(x, P(2), std::fma(x, x, y * y))) / P(2), std::atan2(y, P(1) + x)};
 }
 
 template <typename P>
@@ -94,7 +95,7 @@ inline c10::complex<float> reciprocal_of(c10::complex<float> z) {
 }
 #endif
 
-// a / b, with choices for the branches of the operator, whose bits these are.
+// a / b, with choices for the branches of the operator.
 template <typename P>
 C10_HOST_DEVICE c10::complex<P> quotient_of(c10::complex<P> a, c10::complex<P> b) {
   const P x = std::fabs(b.real());
@@ -109,6 +110,27 @@ C10_HOST_DEVICE c10::complex<P> quotient_of(c10::complex<P> a, c10::complex<P> b
   const P imag = a.imag() * c - a.real() * d;
   return {(is_zero ? a.real() : real) / size, (is_zero ? a.imag() : imag) / size};
 }
+
+#if !defined(__CUDACC__)
+// Of float by way of double, as the reciprocal.
+inline c10::complex<float> quotient_of(c10::complex<float> a, c10::complex<float> b) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const double x = b.real();
+  const double y = b.imag();
+  const double size = x * x + y * y;
+  const double unit = 1 / size;
+  // A number over an infinite one is 0; over 0, each part is divided by it.
+  const bool is_endless = bool(size == infinity) & bool(std::fabs(x) != std::fabs(y));
+  const bool is_zero = size == 0;
+  const double c = is_endless ? std::copysign(bool(std::fabs(x) == infinity) ? 1.0 : 0.0, x) : x;
+  const double d = is_endless ? std::copysign(bool(std::fabs(y) == infinity) ? 1.0 : 0.0, y) : y;
+  const double p = a.real();
+  const double q = a.imag();
+  const double real = is_zero ? p : p * c + q * d;
+  const double imag = is_zero ? q : q * c - p * d;
+  return {static_cast<float>(real * unit), static_cast<float>(imag * unit)};
+}
+#endif
 
 // Without a branch, as loops want them.
 template <typename P>

@@ -65,11 +65,12 @@ HWY_INLINE HWY_ATTR AngleRest<D> rest_of_angle(D d, V x) {
 }
 #endif
 
-// The sine and the cosine of every number.
+// The sine and the cosine of every number, and what rounding took from the sine.
 template <typename D>
 struct SineAndCosine {
   hn::Vec<D> sine;
   hn::Vec<D> cosine;
+  hn::Vec<D> sine_low;
 };
 template <typename D, typename V>
 HWY_INLINE HWY_ATTR SineAndCosine<D> sine_and_cosine(D d, V x) {
@@ -88,11 +89,12 @@ HWY_INLINE HWY_ATTR SineAndCosine<D> sine_and_cosine(D d, V x) {
   const Pair<V> third = multiply(cube, hn::Set(d, sixth));
   const Pair<V> two_terms = add_smaller(r, third.high);
   V sine = hn::MulAdd(hn::Mul(cube.high, square), polynomial(d, square, sines), hn::NegMulAdd(low, half, low));
-  sine = hn::Add(two_terms.high, hn::Add(hn::Add(two_terms.low, third.low), sine));
-  sine = hn::IfThenElse(hn::Eq(x, hn::Zero(d)), x, sine);
+  const Pair<V> sum = add_smaller(two_terms.high, hn::Add(hn::Add(two_terms.low, third.low), sine));
+  sine = hn::IfThenElse(hn::Eq(x, hn::Zero(d)), x, sum.high);
   const V most = hn::Sub(one, half);
   const V lost = hn::NegMulAdd(r, low, hn::NegMulAdd(r_square.low, hn::Set(d, 0.5), hn::Sub(hn::Sub(one, most), half)));
-  const V cosine = hn::Add(most, hn::MulAdd(hn::Mul(square, square), polynomial(d, square, cosines), lost));
+  const Pair<V> other = add_smaller(most, hn::MulAdd(hn::Mul(square, square), polynomial(d, square, cosines), lost));
+  const V cosine = other.high;
   const hn::RebindToSigned<D> bits;
   const auto is_odd = hn::MaskFromVec(hn::BitCast(d, hn::BroadcastSignBit(hn::ShiftLeft<63>(n))));
   const auto turned = [&](hn::Vec<hn::RebindToSigned<D>> quarters, V of) HWY_ATTR {
@@ -100,13 +102,14 @@ HWY_INLINE HWY_ATTR SineAndCosine<D> sine_and_cosine(D d, V x) {
     return hn::BitCast(d, hn::Xor(hn::BitCast(bits, of), sign));
   };
   return {turned(n, hn::IfThenElse(is_odd, cosine, sine)),
-          turned(hn::Add(n, hn::Set(bits, 1)), hn::IfThenElse(is_odd, sine, cosine))};
+          turned(hn::Add(n, hn::Set(bits, 1)), hn::IfThenElse(is_odd, sine, cosine)),
+          turned(n, hn::IfThenElse(is_odd, other.low, sum.low))};
 #else
   constexpr double kMost = 39000;  // up to which Highway's have their digits
   double (*sine_of)(double) = [](double value) -> double { return std::sin(value); };
   double (*cosine_of)(double) = [](double value) -> double { return std::cos(value); };
   return {patch_outside(d, x, hn::Sin(d, x), -kMost, kMost, sine_of),
-          patch_outside(d, x, hn::Cos(d, x), -kMost, kMost, cosine_of)};
+          patch_outside(d, x, hn::Cos(d, x), -kMost, kMost, cosine_of), hn::Zero(d)};
 #endif
 }
 

@@ -421,7 +421,7 @@ HWY_INLINE HWY_ATTR V float_erf(D d, V x) {
 // sinh if kOdd, else cosh: of the half sum and half difference of 2^n and 2^-n, and those of e^r and e^-r.
 template <bool kOdd, typename D, typename V>
 HWY_INLINE HWY_ATTR V float_hyperbolic(D d, V x) {
-  constexpr float even_terms[] = {1.393545303e-03f, 4.166645929e-02f, 5.000000000e-01f};
+  constexpr float even_terms[] = {1.393545303e-03f, 4.166645929e-02f};
   constexpr float odd_terms[] = {1.997402287e-04f, 8.333175443e-03f, 1.666666716e-01f};
   const hn::RebindToSigned<D> bits;
   const V one = hn::Set(d, 1.0f);
@@ -431,7 +431,10 @@ HWY_INLINE HWY_ATTR V float_hyperbolic(D d, V x) {
   const V lost = hn::Mul(whole.n, hn::Set(d, 16 * kLogLow));
   const V r = hn::Sub(high, lost);
   const V square = hn::Mul(r, r);
-  const V even = hn::Mul(square, polynomial(d, square, even_terms));                       // cosh(r) - 1
+  const V half = hn::Set(d, 0.5f);
+  const V half_square = hn::Mul(square, half);
+  const V even = hn::MulAdd(hn::Mul(square, square), polynomial(d, square, even_terms),
+                            hn::Mul(hn::MulSub(r, r, square), half));  // cosh(r) - 1 - half_square
   const V odd = hn::MulSub(hn::Mul(square, r), polynomial(d, square, odd_terms), lost);  // sinh(r) - high
   // All in units of 2^(n - 1), beside which 2^(-n - 1) is as small as 2^-2n.
   const auto exponent = hn::Sub(whole.bits, hn::Set(bits, 0x4b400000));
@@ -446,7 +449,8 @@ HWY_INLINE HWY_ATTR V float_hyperbolic(D d, V x) {
   const V off = kOdd ? hn::Sub(hn::Sub(one, difference), small) : hn::Sub(small, hn::Sub(sum, one));
   const V most = hn::MulAdd(of_odd, high, of_even);
   const V rest = hn::Add(hn::MulAdd(of_odd, high, hn::Sub(of_even, most)), off);
-  const V total = hn::Add(most, hn::MulAdd(of_even, even, hn::MulAdd(of_odd, odd, rest)));
+  const V tail = hn::MulAdd(of_even, even, hn::MulAdd(of_odd, odd, rest));
+  const V total = hn::Add(most, hn::MulAdd(of_even, half_square, tail));
   // In two factors: one alone would be beyond float32's range.
   const V result = hn::Mul(hn::Add(total, total), power(hn::Sub(exponent, hn::Set(bits, 2))));
   return kOdd ? hn::CopySign(result, x) : result;

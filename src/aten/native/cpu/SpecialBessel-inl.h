@@ -59,7 +59,7 @@ HWY_INLINE HWY_ATTR V bessel_far(D d, V x) {
   const V s = hn::Mul(u, u);
   const V p = kOrder == 0 ? polynomial(d, s, p_0) : polynomial(d, s, p_1);
   const V q = hn::Mul(u, kOrder == 0 ? polynomial(d, s, q_0) : polynomial(d, s, q_1));
-  const auto [sine, cosine] = sine_and_cosine(d, x);
+  const auto [sine, cosine, lost] = sine_and_cosine(d, x);
   const V sum = hn::Add(sine, cosine);  // times sqrt(1 / 2): the sine and the cosine of a, but for their signs
   const V difference = hn::Sub(sine, cosine);
   V value;
@@ -244,10 +244,11 @@ struct BesselKOfVectors {
 struct SphericalBesselJ0OfVectors {
   template <typename D, typename V>
   HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
-    const V square = hn::Mul(x, x);
     const auto is_near = hn::Lt(hn::Abs(x), hn::Set(d, 1e-4));
-    const V near = hn::NegMulAdd(square, hn::Set(d, 1.0 / 6), hn::Set(d, 1.0));
-    const V result = hn::IfThenElse(is_near, near, hn::Div(sine_and_cosine(d, x).sine, x));
+    const V near = hn::NegMulAdd(hn::Mul(x, x), hn::Set(d, 1.0 / 6), hn::Set(d, 1.0));
+    const auto turned = sine_and_cosine(d, x);
+    const Pair<V> far = divide(Pair<V>{turned.sine, turned.sine_low}, Pair<V>{x, hn::Zero(d)});
+    const V result = hn::IfThenElse(is_near, near, hn::Add(far.high, far.low));
     return hn::IfThenZeroElse(hn::Eq(hn::Abs(x), hn::Set(d, kEndless)), result);
   }
 };
@@ -325,7 +326,7 @@ struct AiryAiOfVectors {
     }
     q = hn::Mul(hn::Mul(q, inverse), hn::Set(d, step(1)));
     // The sine and the cosine of zeta + pi / 4, times sqrt(2).
-    const auto [sine, cosine] = sine_and_cosine(d, zeta);
+    const auto [sine, cosine, lost] = sine_and_cosine(d, zeta);
     const V value = hn::NegMulAdd(hn::Sub(cosine, sine), q, hn::Mul(hn::Add(sine, cosine), p));
     const V scale = hn::Set(d, 1 / (special::kSqrtPi * special::kSqrt2));
     const V result = hn::Div(hn::Mul(value, scale), hn::Sqrt(root));

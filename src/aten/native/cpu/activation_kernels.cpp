@@ -206,19 +206,19 @@ struct Mish {
     return TORCH_IN_DOUBLE(MishInDouble, hn::Mul(x, tanh_of_softplus(d, x)));
   }
 };
-// With n and e as above the slope is e ((e + 2) (n + 2) + 4 x (e + 1)) / (n + 2)^2; of infinite x it is NaN, as in
-// PyTorch.
+// With n and e as above the slope is e (4 (1 + x) + e (6 + 4 x + e (e + 4))) / (n + 2)^2; of infinite x it is NaN, as
+// in PyTorch.
 struct MishBackward {
   template <typename D, typename V>
   HWY_INLINE HWY_ATTR V operator()(D d, V grad, V x) const {
     using T = hn::TFromD<D>;
-    const V one = hn::Set(d, T(1));
     const V two = hn::Set(d, T(2));
-    const V bounded = hn::Min(x, hn::Set(d, T(20)));  // from where on the slope is 1
+    const V bounded = hn::Min(hn::Max(x, hn::Set(d, T(-800))), hn::Set(d, T(20)));  // beyond, the slope is 0, or 1
     const V power = exp_vector(d, bounded);
     const V below = hn::MulAdd(power, hn::Add(power, two), two);
-    const V more = hn::Mul(hn::Mul(bounded, hn::Set(d, T(4))), hn::Add(power, one));
-    const V top = hn::Mul(power, hn::MulAdd(hn::Add(power, two), below, more));
+    const V four = hn::Set(d, T(4));
+    const V more = hn::MulAdd(power, hn::Add(power, four), hn::MulAdd(bounded, four, hn::Set(d, T(6))));
+    const V top = hn::Mul(power, hn::MulAdd(power, more, hn::MulAdd(bounded, four, four)));
     return hn::Mul(grad, hn::Add(hn::Div(top, hn::Mul(below, below)), hn::Sub(x, x)));
   }
 };

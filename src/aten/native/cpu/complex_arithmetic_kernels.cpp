@@ -8,16 +8,71 @@
 #include <cmath>
 #include <complex>
 #include <cstring>
+#include <limits>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "aten/native/cpu/complex_arithmetic_kernels.cpp"
 #include <hwy/foreach_target.h>
 // After foreach_target.h:
 #include <aten/native/cpu/DoubleMath-inl.h>
+#include <aten/native/cpu/MultiplyAdd-inl.h>
 
 HWY_BEFORE_NAMESPACE();
 namespace at::native::cpu {
 namespace HWY_NAMESPACE {
+
+// Quotients of double are scaled by a power of two, which takes no digits, and rounded once where the processor can.
+using at::native::quotient_of;
+using at::native::reciprocal_of;
+struct ScaledDivisor {
+  double real;
+  double imag;
+  double scale;
+  double size;
+
+  TORCH_SIMD explicit ScaledDivisor(c10::complex<double> z) {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    const double x = std::fabs(z.real());
+    const double y = std::fabs(z.imag());
+    const double larger = x > y ? x : y;
+    const double smaller = x > y ? y : x;
+    double bounded = larger < 0x1p-1020 ? 0x1p-1020 : larger;
+    bounded = bounded > 0x1p1022 ? 0x1p1022 : bounded;
+    uint64_t bits;
+    std::memcpy(&bits, &bounded, sizeof(bits));
+    bits = (uint64_t{2046} << 52) - (bits & (uint64_t{2047} << 52));
+    std::memcpy(&scale, &bits, sizeof(bits));
+    // A number over an infinite one is 0.
+    const bool is_endless = bool(larger == infinity) & bool(smaller < infinity);
+    real = is_endless ? std::copysign(bool(x == infinity) ? 1.0 : 0.0, z.real()) : z.real() * scale;
+    imag = is_endless ? std::copysign(bool(y == infinity) ? 1.0 : 0.0, z.imag()) : z.imag() * scale;
+    const double finite_size = multiply_add(real, real, imag * imag);
+    size = is_endless ? infinity : finite_size;
+  }
+};
+// a * b + c * d with what rounding takes from the second product, unless that is infinite.
+TORCH_SIMD inline double sum_of_products(double a, double b, double c, double d) {
+  const double product = c * d;
+  const double lost = multiply_add(c, d, -product);
+  return multiply_add(a, b, product) + (lost == lost ? lost : 0.0);
+}
+TORCH_SIMD inline c10::complex<double> reciprocal_of(c10::complex<double> z) {
+  const ScaledDivisor divisor(z);
+  const bool is_zero = divisor.size == 0;
+  return {(is_zero ? 1.0 : divisor.real * divisor.scale) / divisor.size,
+          (is_zero ? 0.0 : -divisor.imag * divisor.scale) / divisor.size};
+}
+TORCH_SIMD inline c10::complex<double> quotient_of(c10::complex<double> a, c10::complex<double> b) {
+  const ScaledDivisor divisor(b);
+  const bool is_zero = divisor.size == 0;
+  // Of a quarter, whose products are numbers.
+  const double p = a.real() * 0.25;
+  const double q = a.imag() * 0.25;
+  const double scale = divisor.scale * 4;
+  const double real = sum_of_products(p, divisor.real, q, divisor.imag);
+  const double imag = sum_of_products(q, divisor.real, -p, divisor.imag);
+  return {(is_zero ? a.real() : real * scale) / divisor.size, (is_zero ? a.imag() : imag * scale) / divisor.size};
+}
 
 template <typename Body>
 void dispatch_complex(const TensorIterator& iter, const char* name, Body&& body) {

@@ -109,7 +109,7 @@ struct SigmoidBackward {
 };
 template <typename T>
 struct TanhBackward {
-  TORCH_SIMD T operator()(T grad, T output) const { return grad * (T(1) - output * output); }
+  TORCH_SIMD T operator()(T grad, T output) const { return grad * multiply_add(-output, output, T(1)); }
 };
 
 void AddcmulImpl(TensorIterator& iter, const Scalar& value) {
