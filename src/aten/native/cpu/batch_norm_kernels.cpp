@@ -412,7 +412,8 @@ void ChannelMomentsImpl(const Tensor& mean, const Tensor& variance, const Tensor
     }
     const auto as_number = [](double x) { return static_cast<T>(x); };
     std::transform(middles.begin(), middles.end(), mean.data_ptr<T>(), as_number);
-    std::transform(squares.begin(), squares.end(), variance.data_ptr<T>(), [n](double x) { return static_cast<T>(x / n); });
+    std::transform(squares.begin(), squares.end(), variance.data_ptr<T>(),
+                   [n](double x) { return static_cast<T>(x / n); });
   });
 }
 
