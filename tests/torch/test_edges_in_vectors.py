@@ -181,3 +181,58 @@ def test_constants_are_in_memory_from_the_start() -> None:
     exception_tables = 0x6474E550  # PT_GNU_EH_FRAME: where constants end
     (end,) = struct.unpack_from("<Q", content, kinds[exception_tables] + 8)
     assert size >= end - start > 100_000
+
+
+@pytest.mark.parametrize("name", ["sin", "cos"])
+@pytest.mark.parametrize(("dtype", "digits"), [(torch.bfloat16, 8), (torch.float16, 11)], ids=str)
+def test_sines_of_every_half(dtype: torch.dtype, digits: int, name: str) -> None:
+    function = getattr(torch, name)
+    numbers = torch.arange(-(2**15), 2**15, dtype=torch.int32).to(torch.int16).view(dtype)
+    x = numbers[numbers.isfinite()]
+    for given in (x, x[1:], x.repeat_interleave(2)[::2]):
+        exact = function(given.double())
+        spacing = torch.ldexp(torch.tensor(1.0).double(), torch.frexp(exact)[1] - digits)
+        spacing = spacing.clamp(min=torch.finfo(dtype).smallest_normal * 2.0 ** (1 - digits))
+        result = function(given)
+        assert ((result.double() - exact).abs() / spacing).max() < 0.51
+        assert torch.equal(result.signbit(), exact.signbit())
+    assert function(numbers[~numbers.isfinite()]).isnan().all()
+
+
+@pytest.mark.parametrize("dtype", FLOATING, ids=str)
+def test_the_normal_distribution_without_a_gradient(dtype: torch.dtype) -> None:
+    x = torch.cat([torch.linspace(-12, 12, 1001, dtype=dtype), torch.tensor([math.inf, -math.inf, math.nan])])
+    for given in (x, x[1::3]):
+        expected = torch.special.ndtr(given.clone().requires_grad_()).detach()
+        torch.testing.assert_close(torch.special.ndtr(given), expected, rtol=1e-6, atol=0, equal_nan=True)
+        torch.testing.assert_close(expected, (torch.erfc(given / -math.sqrt(2)) / 2).to(dtype), equal_nan=True)
+
+
+def test_scaled_error_functions_of_float32() -> None:
+    x = torch.cat([torch.linspace(-9.3, 40, 5003), torch.logspace(-30, 37, 400), -torch.logspace(-30, -1, 100)])
+    expected = torch.special.erfcx(x.double())
+    assert ((torch.special.erfcx(x).double() - expected) / expected).abs().max() < 6.1e-8
+    edges = torch.special.erfcx(torch.tensor([math.inf, -math.inf, math.nan, -30.0, 0.0]))
+    assert edges[0] == 0
+    assert edges[1] == edges[3] == math.inf
+    assert edges[2].isnan()
+    assert edges[4] == 1
+
+
+@pytest.mark.parametrize("width", [1, 2, 3, 4])
+def test_narrow_rows_of_any_size(width: int) -> None:
+    sizes = torch.tensor([0.0, 1e-30, 1e-19, 1e-12, 1e-3, 1.0, 7.0, 1e12, 1e18])
+    rows = sizes[:, None] * torch.linspace(0.5, 1.5, width)
+    for eps in (0.0, 1e-40, 1e-5):
+        kept = rows[1 if eps == 0 else 0 :]
+        kept = kept[(kept.double() ** 2).float().min(1)[0] > 0] if eps == 0 else kept
+        expected = torch.nn.functional.rms_norm(kept.double(), (width,), eps=eps).float()
+        torch.testing.assert_close(torch.nn.functional.rms_norm(kept, (width,), eps=eps), expected, rtol=3e-7, atol=0)
+
+
+@pytest.mark.parametrize("name", ["sign", "sgn"])
+def test_signs(name: str) -> None:
+    for dtype in (*FLOATING, torch.float16, torch.bfloat16):
+        x = torch.tensor([*EDGES, 1e-40, -1e-40] * 5, dtype=dtype)
+        expected = [0.0 if math.isnan(value) else float((value > 0) - (value < 0)) for value in x.tolist()]
+        assert getattr(torch, name)(x).tolist() == expected

@@ -369,7 +369,7 @@ HWY_INLINE HWY_ATTR Int32s<D> place_of(D /*d*/, V magnitude) {
 template <const float (&kTables)[8][32], typename D>
 HWY_INLINE HWY_ATTR void look_up_all(D d, Int32s<D> index, hn::Vec<D> (&found)[8]) {
 #if HWY_TARGET == HWY_AVX2
-  // A row of the turned tables for each lane, turned back: 16 shuffles, where the tables alone would take 32 and blends.
+  // A row of the turned tables for each lane, turned back: 16 shuffles; the tables alone would take 32, and blends.
   if constexpr (hn::MaxLanes(D()) == 8) {
     HWY_ALIGN int32_t places[8];
     hn::Store(index, hn::RebindToSigned<D>(), places);

@@ -11,8 +11,8 @@ constexpr int64_t kNarrow = 4;
 
 // Rows of at most kNarrow elements, at most kTogether: column by column, so that no row waits for the one before. Sums
 // are those of add_up() in RowSums-inl.h.
-// `divide(sums, count, n)` divides so many numbers by n; `invert_roots(sums, count, n, eps)` makes 1 / sqrt(number / n +
-// eps) of them; both, maybe, of some behind them.
+// `divide(sums, count, n)` divides so many numbers by n; `invert_roots(sums, count, n, eps)` makes of them
+// 1 / sqrt(number / n + eps); both, maybe, of some behind them.
 template <typename T>
 [[gnu::noinline]] void normalize_narrow(T* out, T* means, T* scales, const T* x, const T* weight, const T* bias,
                                         int64_t rows, int64_t width, double eps, bool centered,

@@ -150,8 +150,8 @@ HWY_INLINE HWY_ATTR V bessel_i_near(D d, Pair<V> z) {
   }
   return kOrder == 0 ? polynomial(d, s, order_0) : polynomial(d, s, order_1);
 }
-// Times exp(-|x|) if kScaled: from 8 on a polynomial of 16 / x - 1 over the root.
-template <int kOrder, bool kScaled>
+// Times exp(-|x|) if kScaled, of float32 with its digits: from 8 on a polynomial of 16 / x - 1 over the root.
+template <int kOrder, bool kScaled, bool kOfFloats = false>
 struct BesselIOfVectors {
   template <typename D, typename V>
   HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
@@ -175,7 +175,9 @@ struct BesselIOfVectors {
     if (HWY_LIKELY(!hn::AllFalse(d, is_near))) {
       result = bessel_i_near<kOrder>(d, multiply(x, x));
       if constexpr (kOrder == 1) result = hn::Mul(result, magnitude);
-      if constexpr (kScaled) result = hn::Mul(result, exp_vector(d, hn::Neg(magnitude)));
+      const V exponent = hn::Neg(magnitude);
+      if constexpr (kScaled && kOfFloats) result = hn::Mul(result, exp_of_floats(d, exponent));
+      else if constexpr (kScaled) result = hn::Mul(result, exp_vector(d, exponent));
     }
     if (HWY_UNLIKELY(!hn::AllTrue(d, is_near))) {
       const V t = hn::Sub(hn::Div(hn::Set(d, 2 * kFarFromZero), magnitude), hn::Set(d, 1.0));

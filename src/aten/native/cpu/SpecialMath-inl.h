@@ -130,6 +130,30 @@ struct ErfcxOfVectors {
     return hn::IfThenElse(is_left, hn::Sub(hn::Add(power, power), right), right);
   }
 };
+// With the digits of float32.
+template <typename D, typename V>
+HWY_INLINE HWY_ATTR V exp_of_floats(D d, V x) {
+#if HWY_TARGET == HWY_SCALAR
+  return exp_vector(d, x);
+#else
+  return short_exp(d, bounded_exponent(d, x));
+#endif
+}
+struct ErfcxOfFloats {
+  template <typename D, typename V>
+  HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
+    const V magnitude = hn::Abs(x);
+    const V most = hn::Set(d, 10.5);
+    V right = erfcx_vector<24>(d, hn::Min(most, magnitude));  // NaN stays
+    if (HWY_UNLIKELY(!hn::AllFalse(d, hn::Gt(x, most)))) {
+      right = hn::IfThenElse(hn::Gt(x, most), erfcx_of_positive(d, magnitude), right);
+    }
+    const auto is_left = hn::Lt(x, hn::Zero(d));
+    if (hn::AllFalse(d, is_left)) return right;
+    const V power = exp_of_floats(d, hn::Mul(x, x));
+    return hn::IfThenElse(is_left, hn::Sub(hn::Add(power, power), right), right);
+  }
+};
 struct LogNdtrOfVectors {
   template <typename D, typename V>
   HWY_INLINE HWY_ATTR V operator()(D d, V x) const {

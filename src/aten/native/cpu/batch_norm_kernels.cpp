@@ -412,7 +412,8 @@ void ChannelMomentsImpl(const Tensor& mean, const Tensor& variance, const Tensor
     }
     const auto as_number = [](double x) { return static_cast<T>(x); };
     std::transform(middles.begin(), middles.end(), mean.data_ptr<T>(), as_number);
-    std::transform(squares.begin(), squares.end(), variance.data_ptr<T>(), [n](double x) { return static_cast<T>(x / n); });
+    std::transform(squares.begin(), squares.end(), variance.data_ptr<T>(),
+                   [n](double x) { return static_cast<T>(x / n); });
   });
 }
 
@@ -451,7 +452,7 @@ struct Factors {
 // out = input * scale + other * other_scale + shift; `other` may be null.
 template <bool kOneForAll, typename Element>
 HWY_NOINLINE HWY_ATTR void scale_elements(Element* out, const Element* input, const Element* other,
-                                          Factors<Computed<Element>> by, int64_t count) {
+                                          const Factors<Computed<Element>>& by, int64_t count) {
   const hn::ScalableTag<Computed<Element>> d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   // Read once: nothing that is written can change them.
@@ -475,9 +476,10 @@ HWY_NOINLINE HWY_ATTR void scale_elements(Element* out, const Element* input, co
     return store_stored_part(d, compute(load, 0), out, count);
   }
   const auto load = [&](const auto* from) HWY_ATTR { return load_stored(d, from); };
-  int64_t i = 0;
-  for (; i <= count - lanes; i += lanes) store_stored(d, compute(load, i), out + i);
-  if (i < count) store_stored(d, compute(load, count - lanes), out + count - lanes);  // begins earlier
+  for (int64_t i = 0; i < count; i += lanes) {
+    i = std::min(i, count - lanes);  // the last vector begins earlier
+    store_stored(d, compute(load, i), out + i);
+  }
 }
 
 // Several rows as one, where they are short: by numbers that are repeated.

@@ -20,73 +20,89 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// A vector of the parameter and of its gradient, as a step begins. Numbers are given by value here and in the steps:
-// nothing that is written can change them.
+// What a step does first, to a vector of a parameter and its gradient. Numbers become vectors once, before the loops,
+// which do not know that nothing they write can change them.
 template <typename D>
 struct Beginning {
   using V = hn::Vec<D>;
-  template <typename Element>
-  HWY_INLINE HWY_ATTR Beginning(D d, const Element* p, const Element* g, StepBeginning by)
-      : parameter(load_stored(d, p)), gradient(load_stored(d, g)) {
-    using T = hn::TFromD<D>;
-    if (by.shrink != 1) parameter = hn::Mul(parameter, hn::Set(d, static_cast<T>(by.shrink)));
-    if (by.maximize) gradient = hn::Neg(gradient);
-    if (by.decay != 0) gradient = hn::MulAdd(hn::Set(d, static_cast<T>(by.decay)), parameter, gradient);
+  using T = hn::TFromD<D>;
+  HWY_INLINE HWY_ATTR Beginning(D d, const StepBeginning& by)
+      : shrink(hn::Set(d, static_cast<T>(by.shrink))), decay(hn::Set(d, static_cast<T>(by.decay))),
+        shrinks(by.shrink != 1), decays(by.decay != 0), maximize(by.maximize) {}
+  HWY_INLINE HWY_ATTR void apply(V& parameter, V& gradient) const {
+    if (shrinks) parameter = hn::Mul(parameter, shrink);
+    if (maximize) gradient = hn::Neg(gradient);
+    if (decays) gradient = hn::MulAdd(decay, parameter, gradient);
   }
-  V parameter, gradient;
+  V shrink, decay;
+  bool shrinks, decays, maximize;
 };
 
 // Operands are the parameter, its gradient, their mean and square, and the largest square or null.
 template <typename Element>
-HWY_NOINLINE HWY_ATTR void AdamPart(StepPart part, StepBeginning beginning, AdamNumbers numbers) {
+HWY_NOINLINE HWY_ATTR void AdamPart(const StepPart& part, const StepBeginning& by, const AdamNumbers& numbers) {
   using T = Computed<Element>;
   const hn::ScalableTag<T> d;
   const auto set = [d](double value) HWY_ATTR { return hn::Set(d, static_cast<T>(value)); };
+  const Beginning<decltype(d)> beginning(d, by);
   Element* const p = static_cast<Element*>(part.operands[0]);
   const Element* const grad = static_cast<const Element*>(part.operands[1]);
   Element* const mean = static_cast<Element*>(part.operands[2]);
   Element* const square = static_cast<Element*>(part.operands[3]);
   Element* const largest = static_cast<Element*>(part.operands[4]);
+  const int64_t count = part.count;
   const auto share = static_cast<T>(numbers.share);
   const bool near = share < T(0.5) && share > T(-0.5);  // where lerp_ starts
   const auto slope = hn::Set(d, near ? share : share - T(1));
-  for (int64_t i = 0; i < part.count; i += static_cast<int64_t>(hn::Lanes(d))) {
-    const Beginning<decltype(d)> now(d, p + i, grad + i, beginning);
-    const auto g = now.gradient;
+  const auto beta2 = set(numbers.beta2);
+  const auto rest = set(1 - numbers.beta2);
+  const auto root = set(numbers.root);
+  const auto eps = set(numbers.eps);
+  const auto scale = set(numbers.scale);
+  for (int64_t i = 0; i < count; i += static_cast<int64_t>(hn::Lanes(d))) {
+    auto parameter = load_stored(d, p + i);
+    auto g = load_stored(d, grad + i);
+    beginning.apply(parameter, g);
     auto m = load_stored(d, mean + i);
     m = hn::MulAdd(slope, hn::Sub(g, m), near ? m : g);
     store_stored(d, m, mean + i);
-    auto v = hn::MulAdd(hn::Mul(set(1 - numbers.beta2), g), g, hn::Mul(load_stored(d, square + i), set(numbers.beta2)));
+    auto v = hn::MulAdd(hn::Mul(rest, g), g, hn::Mul(load_stored(d, square + i), beta2));
     store_stored(d, v, square + i);
     if (largest) {
       const auto top = load_stored(d, largest + i);
       v = hn::IfThenElse(hn::Or(hn::Gt(top, v), hn::Ne(top, top)), top, v);
       store_stored(d, v, largest + i);
     }
-    const auto divisor = hn::Add(hn::Div(hn::Sqrt(v), set(numbers.root)), set(numbers.eps));
-    store_stored(d, hn::Add(now.parameter, hn::Div(hn::Mul(set(numbers.scale), m), divisor)), p + i);
+    const auto divisor = hn::Add(hn::Div(hn::Sqrt(v), root), eps);
+    store_stored(d, hn::Add(parameter, hn::Div(hn::Mul(scale, m), divisor)), p + i);
   }
 }
 
 // Operands are the parameter, its gradient, and the velocity or null.
 template <typename Element>
-HWY_NOINLINE HWY_ATTR void SgdPart(StepPart part, StepBeginning beginning, SgdNumbers numbers) {
+HWY_NOINLINE HWY_ATTR void SgdPart(const StepPart& part, const StepBeginning& by, const SgdNumbers& numbers) {
   using T = Computed<Element>;
   const hn::ScalableTag<T> d;
   const auto set = [d](double value) HWY_ATTR { return hn::Set(d, static_cast<T>(value)); };
+  const Beginning<decltype(d)> beginning(d, by);
   Element* const p = static_cast<Element*>(part.operands[0]);
   const Element* const grad = static_cast<const Element*>(part.operands[1]);
   Element* const velocity = static_cast<Element*>(part.operands[2]);
-  for (int64_t i = 0; i < part.count; i += static_cast<int64_t>(hn::Lanes(d))) {
-    const Beginning<decltype(d)> now(d, p + i, grad + i, beginning);
-    auto step = now.gradient;
+  const int64_t count = part.count;
+  const bool nesterov = numbers.nesterov;
+  const auto share = set(numbers.share);
+  const auto momentum = set(numbers.momentum);
+  const auto scale = set(numbers.scale);
+  for (int64_t i = 0; i < count; i += static_cast<int64_t>(hn::Lanes(d))) {
+    auto parameter = load_stored(d, p + i);
+    auto step = load_stored(d, grad + i);
+    beginning.apply(parameter, step);
     if (velocity) {
-      const auto v =
-          hn::MulAdd(set(numbers.share), step, hn::Mul(load_stored(d, velocity + i), set(numbers.momentum)));
+      const auto v = hn::MulAdd(share, step, hn::Mul(load_stored(d, velocity + i), momentum));
       store_stored(d, v, velocity + i);
-      step = numbers.nesterov ? hn::MulAdd(set(numbers.momentum), v, step) : v;
+      step = nesterov ? hn::MulAdd(momentum, v, step) : v;
     }
-    store_stored(d, hn::MulAdd(set(numbers.scale), step, now.parameter), p + i);
+    store_stored(d, hn::MulAdd(scale, step, parameter), p + i);
   }
 }
 

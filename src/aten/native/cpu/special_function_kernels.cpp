@@ -235,12 +235,13 @@ bool RunSpecialUnary(TensorIterator& iter, UnaryFunction function) {
       case UnaryFunction::digamma:
         return floats ? &compute_unary<DigammaOfVectors> : &compute_unary<DigammaOfDoubles>;
       case UnaryFunction::entr: return &compute_unary<EntrOfVectors>;
-      case UnaryFunction::erfcx: return &compute_unary<ErfcxOfVectors>;
+      case UnaryFunction::erfcx: return floats ? &compute_unary<ErfcxOfFloats> : &compute_unary<ErfcxOfVectors>;
       case UnaryFunction::erfinv: return floats ? &compute_unary<ErfinvOfVectors> : &compute_erfinv_of_doubles;
       case UnaryFunction::i0: return &compute_unary<BesselIOfVectors<0, false>>;
       case UnaryFunction::i0e: return &compute_unary<BesselIOfVectors<0, true>>;
       case UnaryFunction::i1: return &compute_unary<BesselIOfVectors<1, false>>;
-      case UnaryFunction::i1e: return &compute_unary<BesselIOfVectors<1, true>>;
+      case UnaryFunction::i1e:
+        return floats ? &compute_unary<BesselIOfVectors<1, true, true>> : &compute_unary<BesselIOfVectors<1, true>>;
       case UnaryFunction::lgamma:
         return floats ? &compute_unary<LgammaOfVectors> : &compute_unary<LgammaOfDoubles>;
       case UnaryFunction::log_ndtr: return &compute_unary<LogNdtrOfVectors>;

@@ -40,7 +40,7 @@ struct SineFunction {
 };
 
 #if TORCH_FUSED_PRODUCTS
-// The same for halves, to 22 binary digits: by what x, and for the cosine a quarter of a turn, is beside multiples of pi.
+// The same for halves, to 22 binary digits: by what x, of the cosine a quarter of a turn on, is beside multiples of pi.
 template <bool kCosine>
 struct SineOfHalves {
   template <typename D, typename V>
