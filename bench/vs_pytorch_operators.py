@@ -158,6 +158,8 @@ FORWARD = """
     t.special.gammainc(p*100,p*100+x) t.special.gammaincc(p*100,p*100+x) F.adaptive_avg_pool1d(z,4)
     F.interpolate(a7,scale_factor=2,mode='area') F.group_norm(al[:1],8)
     F.conv2d(al,v[:32].view(32,1,1,1),v[:32],groups=32)
+    t.addcmul(z[...,:65],z[...,1:66],z[...,:1]) t.lerp(z[...,:17],z[...,1:18],z[...,2:19]) x.long() s.long()
+    t.linspace(0,1,1000000) z[...,:33]*z[...,1:34] x.half().aminmax()
 """
 
 TRAINED = """

@@ -84,6 +84,7 @@ namespace {
 constexpr int64_t kShortRow = 128;  // elements up to which
 constexpr int64_t kTiledRow = 512;  // rows are made so long, where they can be
 constexpr int64_t kNumberRow = 128;  // bytes of what is laid out from which rows are not
+constexpr int64_t kHalvesRow = 48;  // elements from which loops over halves take rows where they lie, too
 constexpr int64_t kFoldedBytes = 1024;  // The same for longer rows of small elements, where all of an input repeats:
 constexpr int64_t kFoldedRow = 4096;    // a call costs what it takes to write some hundred bytes.
 constexpr int64_t kSlab = 4096;     // elements from which on laying out an input again is cheap
@@ -497,7 +498,10 @@ void TensorIterator::walk(Loop loop, void* context, int64_t begin, int64_t end) 
   }
   // Loops take rows of some vectors where they lie, those over one or two inputs also what stays the same in one as a
   // number. For loops over three that is laid out, and nothing else.
-  if (least >= 4 && loop != static_cast<Loop>(&RowConverter::run)) {
+  const bool is_plain = loop != static_cast<Loop>(&RowConverter::run);
+  if (is_plain && least == 2 && halves_in_memory() != ScalarType::Undefined) {
+    lays_out = lays_out && shape_[0] < kHalvesRow;
+  } else if (is_plain && least >= 4) {
     lays_out = lays_out && shape_[0] * apart < kNumberRow / least;
     if (!lays_out && count > 3) lays_out = short_rows.lay_out_repeats(*this);
   }

@@ -21,6 +21,7 @@ def test_numbers_beyond_int32_wrap_through_int64(dtype: torch.dtype, floating: t
             x = torch.linspace(-400, 400, length, dtype=floating)
             x[place * 7 % length] = number
             assert torch.equal(x.to(dtype), x.to(torch.int64).to(dtype))
+            assert x.to(torch.int64).tolist() == [int(each) for each in x.tolist()]
 
 
 def test_bytes_are_shifted_by_any_number() -> None:
@@ -53,6 +54,37 @@ def test_both_extremes(dtype: torch.dtype) -> None:
         assert least.dtype == greatest.dtype == dtype
     kept = torch.aminmax(x.view(10, -1)[:, ::2], keepdim=True)
     assert [tuple(part.shape) for part in kept] == [(1, 1), (1, 1)]
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16, torch.bfloat16], ids=str)
+def test_both_extremes_of_floats(dtype: torch.dtype) -> None:
+    for length in (1, 2, 15, 33, 1000, 100_000):
+        x = torch.randn(length).to(dtype)
+        least, greatest = torch.aminmax(x)
+        assert (least.item(), greatest.item()) == (min(x.tolist()), max(x.tolist()))
+        assert least.dtype == greatest.dtype == dtype
+        for place in {0, length // 2, length - 1}:
+            x[place] = -math.inf
+            assert [part.item() for part in torch.aminmax(x)] == [-math.inf, max(x.tolist())]
+            changed = x.clone()
+            changed[place] = math.nan
+            assert all(part.isnan() for part in torch.aminmax(changed))
+    x = torch.tensor([1.0, -2.0, 5.0], dtype=dtype, requires_grad=True)
+    least, greatest = torch.aminmax(x)
+    (least + 2 * greatest).backward()
+    assert x.grad is not None
+    assert x.grad.tolist() == [0.0, 1.0, 2.0]
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.int32, torch.int64], ids=str)
+def test_ranges_of_many_parts(dtype: torch.dtype) -> None:
+    for count in (1, 2, 7, 255, 256, 257, 1000, 40_000, 70_001):
+        assert torch.arange(count, dtype=dtype).tolist() == list(range(count))
+        assert torch.arange(5, 5 - 3 * count, -3, dtype=dtype).tolist() == list(range(5, 5 - 3 * count, -3))
+        even = torch.linspace(0, 2 * (count - 1), count, dtype=dtype)
+        assert even.tolist() == list(range(0, 2 * count, 2))
+    far = torch.arange(2**24 - 3, 2**24 + 5, dtype=torch.float64)
+    assert far.tolist() == list(range(2**24 - 3, 2**24 + 5))
 
 
 def test_nothing_to_reduce() -> None:

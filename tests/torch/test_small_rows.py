@@ -36,6 +36,29 @@ def test_rows_that_follow_each_other_in_the_result_alone(length: int, dtype: tor
     assert torch.equal(stacked * column, torch.stack((rows * column, rows.flip(0) * column)))
 
 
+@pytest.mark.parametrize("dtype", TYPES[:4], ids=str)
+@pytest.mark.parametrize("length", [2, 8, 9, 16, 17, 33, 65, 100, 130])
+def test_three_operands_some_of_which_are_columns(length: int, dtype: torch.dtype) -> None:
+    torch.manual_seed(0)
+    table = numbers(6, 200, length + 3, dtype=dtype)
+    a, b, column, line = table[..., :length], table[..., 2 : length + 2], table[..., :1], table[:, :1, 1 : length + 1]
+    for operands in ((a, b, column), (column, a, b), (a, column, table[..., 1:2]), (line, a, column), (a, line, b)):
+        dense = [operand.expand(a.shape).contiguous() for operand in operands]
+        assert torch.equal(torch.addcmul(*operands), torch.addcmul(*dense))
+        assert torch.equal(torch.where(operands[0] > 90, *operands[1:]), torch.where(dense[0] > 90, *dense[1:]))
+        assert torch.equal(operands[0] * operands[1], dense[0] * dense[1])
+        if dtype.is_floating_point:
+            assert torch.equal(torch.lerp(*operands), torch.lerp(*dense))
+    inside = table.clone()
+    inside[..., :length].addcmul_(b, column)
+    assert torch.equal(inside[..., :length], torch.addcmul(a.contiguous(), b.contiguous(), column.expand(a.shape)))
+    assert torch.equal(inside[..., length:], table[..., length:])
+    inside = table.clone()
+    inside[..., :length].mul_(line)
+    assert torch.equal(inside[..., :length], a.contiguous() * line.expand(a.shape).contiguous())
+    assert torch.equal(inside[..., length:], table[..., length:])
+
+
 @pytest.mark.parametrize("dtype", WORDS, ids=str)
 @pytest.mark.parametrize(("rows", "columns"), list(itertools.product((3, 8, 31, 32, 70), (2, 7, 16, 45, 64))))
 def test_transposed_copies(rows: int, columns: int, dtype: torch.dtype) -> None:

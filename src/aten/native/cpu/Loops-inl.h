@@ -237,8 +237,9 @@ struct OfVectors {
   Op op;
 };
 
-// function(D, V...) of `count` elements that lie side by side, a multiple of a vector's: halves are widened, computed
-// and rounded in registers. Operand 0 is written; an input whose step is 0 is a vector of float.
+// function(D, V...) of `count` elements that lie side by side, a vector's or more: halves are widened, computed and
+// rounded in registers. Operand 0 is written; an input whose step is 0 is a vector of float. The last vector may begin
+// in the one before; what is written in place has to be a multiple of a vector's.
 template <typename Element, typename Function, size_t... I>
 HWY_NOINLINE HWY_ATTR void compute_halves(const void* function, char* const* data, const int64_t* steps,
                                           int64_t count) {
@@ -249,10 +250,13 @@ HWY_NOINLINE HWY_ATTR void compute_halves(const void* function, char* const* dat
   const bool is_row[] = {steps[I + 1] != 0 ...};
   const hn::Vec<Vectors> numbers[] = {is_row[I] ? hn::Zero(d) : hn::Load(d, reinterpret_cast<const float*>(in[I]))...};
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  for (int64_t i = 0; i < count; i += lanes) {
-    const auto result =
-        own(d, (is_row[I] ? load_stored(d, reinterpret_cast<const Element*>(in[I]) + i) : numbers[I])...);
-    store_stored(d, result, out + i);
+  for (int64_t i = 0; i < count;) {  // once, and again for what is left
+    i = std::min(i, count - lanes);
+    for (; i <= count - lanes; i += lanes) {
+      const auto result =
+          own(d, (is_row[I] ? load_stored(d, reinterpret_cast<const Element*>(in[I]) + i) : numbers[I])...);
+      store_stored(d, result, out + i);
+    }
   }
 }
 
@@ -276,15 +280,20 @@ struct RowsOfHalves {
     char* given[kMaxOperands] = {data[0]};
     int64_t steps[kMaxOperands] = {kSize};
     bool side_by_side = strides[0] == kSize;
+    bool is_in_place = false;
     for (int i = 1; i < operands; ++i) {
       const bool repeats = strides[i] == 0;
       if (repeats) repeat_number(data[i], is_float[i], numbers[i]);
       given[i] = repeats ? reinterpret_cast<char*>(numbers[i]) : data[i];
       steps[i] = repeats ? 0 : kSize;
       side_by_side &= strides[i] == steps[i];
+      is_in_place |= data[i] == data[0];
     }
-    int64_t done = side_by_side ? count / kLanes * kLanes : 0;
-    if (done != 0) compute(function, given, steps, done);
+    if (side_by_side && count >= kLanes) {
+      if (!is_in_place || count % kLanes == 0) return compute(function, given, steps, count);
+      return compute_in_place(given, steps, count);
+    }
+    int64_t done = 0;
     for (int64_t part; done < count; done += part) {
       part = std::min(kStagedRow, count - done);
       if (part > kLanes) part -= part % kLanes;  // whole vectors first: what is dense is taken where it lies
@@ -308,6 +317,21 @@ struct RowsOfHalves {
   }
 
  private:
+  // Keeps what the last vector is made of, which begins in the one before, until that is written.
+  HWY_NOINLINE HWY_ATTR void compute_in_place(char* const* data, const int64_t* steps, int64_t count) const {
+    constexpr size_t kLanes = hn::MaxLanes(Vectors());
+    const int64_t last = (count - static_cast<int64_t>(kLanes)) * static_cast<int64_t>(sizeof(uint16_t));
+    HWY_ALIGN uint16_t kept[kMaxOperands][kLanes];
+    char* given[kMaxOperands];
+    for (int i = 0; i < operands; ++i) {
+      const bool is_row = i == 0 || steps[i] != 0;
+      given[i] = is_row ? reinterpret_cast<char*>(kept[i]) : data[i];
+      if (is_row) std::memcpy(kept[i], data[i] + last, sizeof kept[i]);
+    }
+    compute(function, data, steps, count - count % static_cast<int64_t>(kLanes));
+    compute(function, given, steps, static_cast<int64_t>(kLanes));
+    std::memcpy(data[0] + last, kept[0], sizeof kept[0]);
+  }
   HWY_INLINE HWY_ATTR void repeat_number(const char* from, bool as_float, float* numbers) const {
     const Vectors d;
     if (as_float) {

@@ -51,8 +51,8 @@ void FillImpl(TensorIterator& iter, const Scalar& value) {
   });
 }
 
-// The output of both is one-dimensional and contiguous. generate(Number) gets the index, which is counted within a part:
-// few processors have vectors that make double of int64.
+// The output of both is one-dimensional and contiguous. generate(Number) gets the index, which is counted within a
+// part: few processors have vectors that make double of int64.
 template <typename T, typename Number, typename Generate>
 TORCH_SIMD void generate_range(T* out, int64_t first, int64_t last, Generate generate) {
   for (int64_t done = first; done < last; done += kStagedRow) {
