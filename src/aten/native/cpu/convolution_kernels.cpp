@@ -22,6 +22,7 @@
 #include <aten/native/cpu/gathered_convolution.h>
 #include <aten/native/cpu/gathered_elements.h>
 #include <aten/native/cpu/gathered_products.h>
+#include <aten/native/cpu/panel_gemm.h>
 #include <aten/native/cpu/phased_convolution.h>
 
 #include <memory>
@@ -37,6 +38,7 @@ using Geometry = ConvolutionGeometry;
 constexpr int64_t kTileBytes = 1 << 18;          // of the matrix of windows
 constexpr int64_t kShortLine = 6;
 constexpr int64_t kNarrow = 8;
+constexpr int64_t kShortPanel = 16;              // columns, of floats
 constexpr int64_t kManyResults = 512;            // of a channel
 constexpr int64_t kSomeResults = 32;             // the same, of a few vectors
 constexpr int64_t kFewPlaces = 16;               // of results
@@ -164,6 +166,37 @@ bool is_product_of_image(const Geometry& g) {
   return g.is_pointwise() && g.window_channels > g.image_channels && g.window_count() >= kManyResults;
 }
 
+// Whether windows of one element, of some channels, are best multiplied by panels of neighbouring places: where vectors
+// are short these take less than panels of the weight, whose results have to be turned.
+bool fills_panels_of_image(const Geometry& g) {
+  constexpr int64_t kFewestPlaces = 256;
+  return g.is_pointwise() && panel_columns<float>() <= kShortPanel && g.image_channels >= kFewestImageChannels &&
+         g.window_count() >= kFewestPlaces && g.window_channels > kShortPanel;
+}
+template <typename T>
+void multiply_images(const Geometry& g, T* out, const T* input, const T* weight, const T* bias) {
+  constexpr int64_t kPanelBytes = 1 << 18;  // which stay in the second cache
+  const int64_t sources = g.image_channels;
+  const int64_t outs = g.window_channels;
+  const int64_t places = g.window_count();
+  const int64_t wanted = std::max<int64_t>(kPanelBytes / (sources * int64_t{sizeof(T)}), 4 * kShortPanel);
+  const int64_t size = divide_up(divide_up(places, divide_up(places, wanted)), kShortPanel) * kShortPanel;
+  const int64_t parts = divide_up(places, size);
+  const int64_t tasks = g.batch * g.groups * parts;
+  parallel_for(0, tasks, grain_for(tasks * outs * size * sources, tasks), [&](int64_t begin, int64_t end) {
+    for (int64_t task = begin; task < end; ++task) {
+      const int64_t pair = task / parts;
+      const int64_t group = pair % g.groups;
+      const int64_t first = task % parts * size;
+      const int64_t count = std::min(size, places - first);
+      T* const to = out + pair * outs * places + first;
+      for (int64_t o = 0; bias && o < outs; ++o) std::fill_n(to + o * places, count, bias[group * outs + o]);
+      panel_gemm<T>(outs, count, sources, T(1), {weight + group * outs * sources, sources, false},
+                    {input + pair * sources * places + first, places, false}, T(bias ? 1 : 0), to, places);
+    }
+  });
+}
+
 // Whether windows of one element, of few channels, are best computed with vectors of places.
 bool has_few_channels(const Geometry& g) {
   const bool are_few = g.window_channels < kFewResultChannels;
@@ -190,6 +223,7 @@ void convolve(const Geometry& g, bool channels_last, T* out, const T* input, con
     if constexpr (std::is_same_v<T, float>) {
       if (!channels_last && has_few_channels(g)) return convolve_places(g, out, input, weight, bias);
     }
+    if (!channels_last && fills_panels_of_image(g)) return multiply_images(g, out, input, weight, bias);
     if (!channels_last && is_product_of_image(g)) return convolve_by_products(g, out, input, weight, bias);
     if (channels_last && g.is_pointwise() && g.groups == 1 && g.window_channels <= kFewFilters)
       return multiply_places(g, out, input, weight, bias);
