@@ -8,6 +8,7 @@
 
 namespace at::native::cpu {
 
+constexpr int64_t kShortPanel = 16;            // columns, of floats, where vectors have 8
 constexpr int64_t kPartialSumBytes = 1 << 26;  // of a weight's gradient, over all threads
 
 inline int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }

@@ -22,7 +22,6 @@
 #include <aten/native/cpu/gathered_convolution.h>
 #include <aten/native/cpu/gathered_elements.h>
 #include <aten/native/cpu/gathered_products.h>
-#include <aten/native/cpu/panel_gemm.h>
 #include <aten/native/cpu/phased_convolution.h>
 
 #include <memory>
@@ -38,7 +37,6 @@ using Geometry = ConvolutionGeometry;
 constexpr int64_t kTileBytes = 1 << 18;          // of the matrix of windows
 constexpr int64_t kShortLine = 6;
 constexpr int64_t kNarrow = 8;
-constexpr int64_t kShortPanel = 16;              // columns, of floats
 constexpr int64_t kManyResults = 512;            // of a channel
 constexpr int64_t kSomeResults = 32;             // the same, of a few vectors
 constexpr int64_t kFewPlaces = 16;               // of results
@@ -172,29 +170,6 @@ bool fills_panels_of_image(const Geometry& g) {
   constexpr int64_t kFewestPlaces = 256;
   return g.is_pointwise() && panel_columns<float>() <= kShortPanel && g.image_channels >= kFewestImageChannels &&
          g.window_count() >= kFewestPlaces && g.window_channels > kShortPanel;
-}
-template <typename T>
-void multiply_images(const Geometry& g, T* out, const T* input, const T* weight, const T* bias) {
-  constexpr int64_t kPanelBytes = 1 << 18;  // which stay in the second cache
-  const int64_t sources = g.image_channels;
-  const int64_t outs = g.window_channels;
-  const int64_t places = g.window_count();
-  const int64_t wanted = std::max<int64_t>(kPanelBytes / (sources * int64_t{sizeof(T)}), 4 * kShortPanel);
-  const int64_t size = divide_up(divide_up(places, divide_up(places, wanted)), kShortPanel) * kShortPanel;
-  const int64_t parts = divide_up(places, size);
-  const int64_t tasks = g.batch * g.groups * parts;
-  parallel_for(0, tasks, grain_for(tasks * outs * size * sources, tasks), [&](int64_t begin, int64_t end) {
-    for (int64_t task = begin; task < end; ++task) {
-      const int64_t pair = task / parts;
-      const int64_t group = pair % g.groups;
-      const int64_t first = task % parts * size;
-      const int64_t count = std::min(size, places - first);
-      T* const to = out + pair * outs * places + first;
-      for (int64_t o = 0; bias && o < outs; ++o) std::fill_n(to + o * places, count, bias[group * outs + o]);
-      panel_gemm<T>(outs, count, sources, T(1), {weight + group * outs * sources, sources, false},
-                    {input + pair * sources * places + first, places, false}, T(bias ? 1 : 0), to, places);
-    }
-  });
 }
 
 // Whether windows of one element, of few channels, are best computed with vectors of places.
@@ -400,8 +375,8 @@ void in_one_layout(const Tensor& out, const Tensor& input, bool takes_last, Body
   at::detail::copy_into(out, result);
 }
 
-// Whether lines of so many results of row-major images leave part of a vector empty, or most of a long one, where one of
-// channels is full.
+// Whether lines of so many results of row-major images leave part of a vector empty, or most of a long one, where one
+// of channels is full.
 bool is_narrow(const Geometry& g, int64_t width, const Tensor& out, const Tensor& input) {
   return is_channelwise(g) && fills_vectors(g) && c10::is_floating_type(out.dtype()) && out.dim() == 4 &&
          out.is_contiguous() && input.is_contiguous() && out.sizes()[2] * out.sizes()[3] > 1 &&

@@ -209,7 +209,7 @@ bool needs_no_frame(const GatherPlan& plan, const Geometry& g, int64_t sources, 
 // many planes. That costs as much for wide vectors as for short ones, which have more to do besides.
 bool is_worth_turning(const GatherPlan& plan, const Geometry& g, const WeightLayout& layout) {
   constexpr int64_t kLeastUses = 128;  // of an element
-  return !plan.channels_last() && panel_columns<float>() <= 16 && layout.sources >= kFewSortedSources &&
+  return !plan.channels_last() && panel_columns<float>() <= kShortPanel && layout.sources >= kFewSortedSources &&
          layout.results * g.kernel_elements() >= kLeastUses;
 }
 
