@@ -80,6 +80,11 @@ CASES: dict[str, tuple[tuple[int, ...], tuple[int, ...], Any, Any, Any, int]] = 
     "wide signal, one of odd length": ((1, 18, 101), (19, 18, 7), (3,), (5,), (2,), 1),
     "wide signal, one of even length": ((1, 18, 40), (19, 18, 3), (1,), (1,), (1,), 1),
     "wide volume, one of odd height": ((1, 18, 4, 5, 7), (20, 18, 2, 3, 3), (1, 2, 1), (1, 1, 1), (1, 1, 1), 1),
+    "results sorted by what they read": ((2, 33, 17, 18), (24, 33, 3, 3), (1, 1), (1, 1), (1, 1), 1),
+    "results sorted by what they read, steps": ((2, 34, 29, 30), (20, 34, 3, 3), (2, 2), (1, 2), (1, 1), 1),
+    "pointwise, panels of places, in groups": ((2, 72, 17, 18), (40, 36, 1, 1), (1, 1), (0, 0), (1, 1), 2),
+    "wide, pointwise, steps, in groups": ((2, 40, 9, 11), (80, 20, 1, 1), (2, 3), (0, 0), (1, 1), 2),
+    "each channel, eight places": ((2, 40, 8, 8), (40, 1, 3, 3), (1, 1), (1, 1), (1, 1), 40),
     "nothing": ((0, 2, 5, 5), (3, 2, 3, 3), (1, 1), (0, 0), (1, 1), 1),
 }
 

@@ -8,6 +8,7 @@
 
 namespace at::native::cpu {
 
+constexpr int64_t kShortPanel = 16;            // columns, of floats, where vectors have 8
 constexpr int64_t kPartialSumBytes = 1 << 26;  // of a weight's gradient, over all threads
 
 inline int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -21,15 +22,6 @@ inline int64_t grain_for(int64_t work, int64_t tasks, int64_t serial_work = 1 <<
 template <typename T>
 std::unique_ptr<T[]> scratch(int64_t count) {
   return std::unique_ptr<T[]>(new T[static_cast<size_t>(count)]);
-}
-
-// Copies a few numbers: too few for a call.
-template <typename T>
-void copy_few(const T* from, int64_t count, T* to) {
-  constexpr int64_t kPiece = 4;
-  int64_t i = 0;
-  for (; i + kPiece <= count; i += kPiece) std::copy_n(from + i, kPiece, to + i);
-  for (; i < count; ++i) to[i] = from[i];
 }
 
 // out += the other chunks' sums, which lie one behind the other.

@@ -3,6 +3,7 @@
 // result reads, and where results lie.
 
 #include <aten/native/cpu/ConvolutionGeometry.h>
+#include <aten/native/cpu/gathered_elements.h>
 
 #include <algorithm>
 #include <array>
@@ -101,6 +102,7 @@ class GatherPlan {
 
   // Has write_frame put the channels last, so that a place of all channels is read in one go.
   void turn_frame() {
+    has_frame_ = true;
     is_turned_ = !channels_last_;
     read_ = ImageLayout::of({axes_[0].extent, axes_[1].extent, axes_[2].extent}, channels_, true);
   }
@@ -133,10 +135,7 @@ class GatherPlan {
           const T* from = image + channel * source_.channel + source_.at(from_z, from_y, 0);
           std::fill_n(to, x.before * unit, T(0));
           if (is_turned_) {
-            T* target = to + x.before * unit;
-            for (int64_t place = 0; place < copied / unit; ++place) {
-              for (int64_t i = 0; i < unit; ++i) *target++ = from[i * source_.channel + place];
-            }
+            transpose_matrix(from, source_.channel, unit, copied / unit, to + x.before * unit, unit);
           } else {
             std::copy_n(from, copied, to + x.before * unit);
           }

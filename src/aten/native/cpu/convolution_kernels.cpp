@@ -164,6 +164,14 @@ bool is_product_of_image(const Geometry& g) {
   return g.is_pointwise() && g.window_channels > g.image_channels && g.window_count() >= kManyResults;
 }
 
+// Whether windows of one element, of some channels, are best multiplied by panels of neighbouring places: where vectors
+// are short these take less than panels of the weight, whose results have to be turned.
+bool fills_panels_of_image(const Geometry& g) {
+  constexpr int64_t kFewestPlaces = 256;
+  return g.is_pointwise() && panel_columns<float>() <= kShortPanel && g.image_channels >= kFewestImageChannels &&
+         g.window_count() >= kFewestPlaces && g.window_channels > kShortPanel;
+}
+
 // Whether windows of one element, of few channels, are best computed with vectors of places.
 bool has_few_channels(const Geometry& g) {
   const bool are_few = g.window_channels < kFewResultChannels;
@@ -190,6 +198,7 @@ void convolve(const Geometry& g, bool channels_last, T* out, const T* input, con
     if constexpr (std::is_same_v<T, float>) {
       if (!channels_last && has_few_channels(g)) return convolve_places(g, out, input, weight, bias);
     }
+    if (!channels_last && fills_panels_of_image(g)) return multiply_images(g, out, input, weight, bias);
     if (!channels_last && is_product_of_image(g)) return convolve_by_products(g, out, input, weight, bias);
     if (channels_last && g.is_pointwise() && g.groups == 1 && g.window_channels <= kFewFilters)
       return multiply_places(g, out, input, weight, bias);
@@ -366,8 +375,8 @@ void in_one_layout(const Tensor& out, const Tensor& input, bool takes_last, Body
   at::detail::copy_into(out, result);
 }
 
-// Whether lines of so many results of row-major images leave part of a vector empty, or most of a long one, where one of
-// channels is full.
+// Whether lines of so many results of row-major images leave part of a vector empty, or most of a long one, where one
+// of channels is full.
 bool is_narrow(const Geometry& g, int64_t width, const Tensor& out, const Tensor& input) {
   return is_channelwise(g) && fills_vectors(g) && c10::is_floating_type(out.dtype()) && out.dim() == 4 &&
          out.is_contiguous() && input.is_contiguous() && out.sizes()[2] * out.sizes()[3] > 1 &&

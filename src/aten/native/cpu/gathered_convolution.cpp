@@ -50,7 +50,14 @@ void write_results(const T* sums, int64_t count, int64_t columns, const int64_t*
                    T* out) {
   const int64_t width = panel_columns<T>();
   if (layout.channels_last) {
-    for (int64_t i = 0; i < count; ++i) copy_few(sums + i * width, columns, out + writes[i]);
+    for (int64_t i = 0; i < count; ++i) {
+      constexpr int64_t kPiece = 4;  // often all: too few for a call
+      const T* from = sums + i * width;
+      T* to = out + writes[i];
+      int64_t j = 0;
+      for (; j + kPiece <= columns; j += kPiece) std::copy_n(from + j, kPiece, to + j);
+      std::copy_n(from + j, columns - j, to + j);
+    }
   } else if (layout.in_order) {
     for_each_line(writes, count, 1, [&](int64_t first, int64_t length) {
       transpose_matrix(sums + first * width, width, length, columns, out + writes[first], layout.image.channel);
@@ -198,6 +205,14 @@ bool needs_no_frame(const GatherPlan& plan, const Geometry& g, int64_t sources, 
          (joined || least >= kBlockResults);
 }
 
+// Whether row-major images are better copied with their channels last, so that what a result reads does not lie in as
+// many planes. That costs as much for wide vectors as for short ones, which have more to do besides.
+bool is_worth_turning(const GatherPlan& plan, const Geometry& g, const WeightLayout& layout) {
+  constexpr int64_t kLeastUses = 128;  // of an element
+  return !plan.channels_last() && panel_columns<float>() <= kShortPanel && layout.sources >= kFewSortedSources &&
+         layout.results * g.kernel_elements() >= kLeastUses;
+}
+
 template <typename T, typename Result>
 void run_plan(const Geometry& g, GatherPlan plan, const std::array<int64_t, 3>& result_size,
               const WeightLayout& layout, Result* out, const T* input, int64_t image_elements, const T* weight,
@@ -224,7 +239,7 @@ void run_plan(const Geometry& g, GatherPlan plan, const std::array<int64_t, 3>& 
   }
   const bool is_sorted = needs_no_frame(plan, g, layout.sources, joined);
   if (is_sorted) plan.drop_frame();
-  else if (joined && plan.has_frame()) plan.turn_frame();
+  else if ((joined && plan.has_frame()) || is_worth_turning(plan, g, layout)) plan.turn_frame();
   const int64_t frame = plan.has_frame() ? plan.frame_elements() : 0;
   std::vector<PreparedPhase> phases;
   int64_t work = 0;

@@ -5,6 +5,7 @@
 #include <aten/native/cpu/GatherPlan.h>
 #include <aten/native/cpu/PhasedImage.h>
 #include <aten/native/cpu/direct_convolution.h>
+#include <aten/native/cpu/panel_gemm.h>
 
 #include <utility>
 #include <vector>
@@ -107,6 +108,30 @@ void convolve_places(const Geometry& g, float* out, const float* input, const fl
       multiply_planes(input + pair * sources * places + place, places, sources, weight + group * outs * sources,
                       starts + group * outs, outs, std::min(kPlaces, places - place),
                       out + pair * outs * places + place);
+    }
+  });
+}
+
+template <typename T>
+void multiply_images(const Geometry& g, T* out, const T* input, const T* weight, const T* bias) {
+  constexpr int64_t kPanelBytes = 1 << 18;  // which stay in the second cache
+  const int64_t sources = g.image_channels;
+  const int64_t outs = g.window_channels;
+  const int64_t places = g.window_count();
+  const int64_t wanted = std::max<int64_t>(kPanelBytes / (sources * int64_t{sizeof(T)}), 4 * kShortPanel);
+  const int64_t size = divide_up(divide_up(places, divide_up(places, wanted)), kShortPanel) * kShortPanel;
+  const int64_t parts = divide_up(places, size);
+  const int64_t tasks = g.batch * g.groups * parts;
+  parallel_for(0, tasks, grain_for(tasks * outs * size * sources, tasks), [&](int64_t begin, int64_t end) {
+    for (int64_t task = begin; task < end; ++task) {
+      const int64_t pair = task / parts;
+      const int64_t group = pair % g.groups;
+      const int64_t first = task % parts * size;
+      const int64_t count = std::min(size, places - first);
+      T* const to = out + pair * outs * places + first;
+      for (int64_t o = 0; bias && o < outs; ++o) std::fill_n(to + o * places, count, bias[group * outs + o]);
+      panel_gemm<T>(outs, count, sources, T(1), {weight + group * outs * sources, sources, false},
+                    {input + pair * sources * places + first, places, false}, T(bias ? 1 : 0), to, places);
     }
   });
 }
@@ -240,6 +265,8 @@ void transpose_directly(const Geometry& g, T* out, const T* input, const T* weig
   });
 }
 
+template void multiply_images(const ConvolutionGeometry&, float*, const float*, const float*, const float*);
+template void multiply_images(const ConvolutionGeometry&, double*, const double*, const double*, const double*);
 template void convolve_directly(const ConvolutionGeometry&, float*, const float*, const float*, const float*);
 template void transpose_directly(const ConvolutionGeometry&, float*, const float*, const float*, const float*);
 template void weight_gradient_directly(const ConvolutionGeometry&, float*, const float*, const float*);

@@ -21,4 +21,8 @@ void transpose_directly(const ConvolutionGeometry& g, T* out, const T* input, co
 template <typename T>
 void weight_gradient_directly(const ConvolutionGeometry& g, T* out, const T* grad, const T* input);
 
+// Row-major images by kernels of one element, of which each place is one: by panels of neighbouring places.
+template <typename T>
+void multiply_images(const ConvolutionGeometry& geometry, T* out, const T* input, const T* weight, const T* bias);
+
 }  // namespace at::native::cpu
