@@ -35,8 +35,8 @@ namespace HWY_NAMESPACE {
 
 constexpr int64_t kAhead = 16;  // rows that are asked for before they are needed
 
-// body(first column, columns between vectors, columns of a vector, vectors) for the columns of a row: eight vectors at a
-// time, unless four are as long, then four, two, and one; narrow vectors have rows of no more than two. The last ones
+// body(first column, columns between vectors, columns of a vector, vectors) for the columns of a row: eight vectors at
+// a time, unless four are as long, then four, two, and one; narrow vectors have rows of no more than two. The last ones
 // begin earlier where not all of them is left; only in a row that is shorter than a vector the one has fewer columns.
 template <typename D, typename Body>
 HWY_INLINE HWY_ATTR void for_each_block(D d, int64_t columns, const Body& body) {

@@ -288,7 +288,8 @@ struct SortBuffers : SortedItems {
       while (static_cast<int64_t>(items.size()) >= kSelectSize && shift > 0) {
         shift = std::max(0, shift - kDigitBits);
         const auto item_at = [&](int64_t i) { return items[static_cast<size_t>(i)]; };
-        keep_digit(static_cast<int64_t>(items.size()), shift, place, [&](int64_t i) { return item_at(i).key(); }, item_at);
+        const auto key_of = [&](int64_t i) { return item_at(i).key(); };
+        keep_digit(static_cast<int64_t>(items.size()), shift, place, key_of, item_at);
       }
       if (shift == 0) return items[static_cast<size_t>(place)];  // equals, in their order
     }
