@@ -141,3 +141,19 @@ def test_few_draws_are_the_first_of_many(dtype: torch.dtype) -> None:
     for count in (1, 2, 31, 32, 33, 89):
         drawn = torch.multinomial(weights, count, generator=torch.Generator().manual_seed(1))
         assert torch.equal(drawn, everything[:, :count])
+
+
+@pytest.mark.parametrize("dtype", [torch.int64, torch.int32, torch.int16])
+@pytest.mark.parametrize("span", [1, 5, 300, 30000])
+def test_unique_of_integers(dtype: torch.dtype, span: int) -> None:
+    """Of those that are counted as of those that are sorted, up to the ends of the type."""
+    ends = torch.iinfo(dtype)
+    for least in (0, -span // 2, ends.min, ends.max - span):
+        drawn = torch.randint(span + 1, (40, 5), generator=torch.Generator().manual_seed(span)) + least
+        given = drawn.to(dtype)
+        for numbers in (given, given.t()):
+            values, places, counts = torch.unique(numbers, return_inverse=True, return_counts=True)
+            assert values.tolist() == sorted(set(drawn.flatten().tolist()))
+            assert torch.equal(values[places], numbers)
+            assert torch.equal(counts, (numbers.reshape(-1, 1) == values).sum(0))
+            assert torch.equal(torch.unique(numbers), values)
