@@ -157,9 +157,12 @@ FORWARD = """
     F.affine_grid(theta.bfloat16(),(16,32,28,28),align_corners=False) thin.view(-1,3)@f[:3,:2]
     t.special.gammainc(p*100,p*100+x) t.special.gammaincc(p*100,p*100+x) F.adaptive_avg_pool1d(z,4)
     F.interpolate(a7,scale_factor=2,mode='area') F.group_norm(al[:1],8)
-    F.conv2d(al,v[:32].view(32,1,1,1),v[:32],groups=32)
+    F.conv2d(al,v[:32].view(32,1,1,1),v[:32],groups=32) t.cholesky_inverse(r) t.cholesky_inverse(e) thin.sort(2)
     t.addcmul(z[...,:65],z[...,1:66],z[...,:1]) t.lerp(z[...,:17],z[...,1:18],z[...,2:19]) x.long() s.long()
     t.linspace(0,1,1000000) z[...,:33]*z[...,1:34] x.half().aminmax()
+    t.segment_reduce(w,'sum',lengths=t.full((20000,),10)) t.multinomial(p,5,True) t.vdot(c.view(-1),d.view(-1))
+    F.embedding_bag(ij,x[:,:128].contiguous(),mode='sum') F.interpolate(a[:1,:1,:5,:5],scale_factor=2,mode='bilinear')
+    F.max_pool1d(z,2) w[:20000].median()
 """
 
 TRAINED = """

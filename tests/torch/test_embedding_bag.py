@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.nn import functional
 from torch.utils._pytree import tree_map
 
-COLUMNS = (1, 3, 4, 7, 12, 16, 17, 31, 70)  # less than a vector, narrow ones, one, not a multiple of one, several
+COLUMNS = (1, 3, 4, 7, 12, 16, 17, 31, 70, 133)  # less than a vector, narrow ones, one, not a multiple of one, several
 OFFSETS = [0, 4, 4, 9]
 
 

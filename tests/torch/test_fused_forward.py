@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 
@@ -433,3 +434,35 @@ def test_runs() -> None:
             assert torch.equal(found[1], (begins.long().cumsum(0) - 1).view(50, 20))
         if asked[1]:
             assert torch.equal(wanted.repeat_interleave(found[1]), flat)
+
+
+@pytest.mark.parametrize("inner", [(), (3,), (2, 9), (0,)])
+@pytest.mark.parametrize("how", ["sum", "mean", "max", "min", "prod"])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+def test_segments(dtype: torch.dtype, how: str, inner: tuple[int, ...]) -> None:
+    data = torch.randn(2, 12, *inner, generator=torch.Generator().manual_seed(0)).to(dtype)
+    if data.numel() > 0:
+        data[0, 3] = math.nan
+    for initial in (None, 0.5):
+        for lengths in ([[3, 0, 9], [12, 0, 0]], [[4, 4, 4], [1, 1, 10]]):
+            call = functools.partial(
+                torch.segment_reduce, reduce=how, lengths=torch.tensor(lengths), axis=1, initial=initial
+            )
+            alone = call(data)
+            recorded = call(data.clone().requires_grad_())
+            assert recorded.requires_grad
+            torch.testing.assert_close(alone, recorded.detach(), equal_nan=True)
+            turned = data.transpose(0, 1).contiguous().transpose(0, 1)
+            torch.testing.assert_close(call(turned), alone, rtol=0, atol=0, equal_nan=True)
+
+
+@pytest.mark.parametrize("dtype", [torch.complex64, torch.complex128])
+@pytest.mark.parametrize("size", [0, 1, 3, 100])
+def test_products_with_conjugates(dtype: torch.dtype, size: int) -> None:
+    a, b = torch.randn(2, 2 * size, dtype=dtype, generator=torch.Generator().manual_seed(size))
+    for x, y in ((a, b), (a[::2], b[1::2])):
+        alone = torch.vdot(x, y)
+        recorded = torch.vdot(x.clone().requires_grad_(), y)
+        assert recorded.requires_grad
+        torch.testing.assert_close(alone, recorded.detach())
+        torch.testing.assert_close(alone, (x.conj() * y).sum())

@@ -6,7 +6,7 @@ import pytest
 
 import torch
 
-SIZES = (1, 2, 3, 7, 15, 16, 17, 199, 200, 201, 5000)
+SIZES = (1, 2, 3, 4, 5, 7, 15, 16, 17, 199, 200, 201, 5000)
 DTYPES = (torch.float32, torch.float64, torch.bfloat16, torch.int64, torch.int32, torch.uint8)
 
 
@@ -110,3 +110,50 @@ def test_searches_among_nan(dtype: torch.dtype, right: bool) -> None:
     assert torch.searchsorted(edges, values, right=right).tolist() == expected
     rows = torch.searchsorted(edges.expand(3, 7).contiguous(), values.expand(3, 11).contiguous(), right=right)
     assert rows.tolist() == [expected] * 3
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("size", [2, 3, 4, 5])
+@pytest.mark.parametrize("descending", [False, True])
+def test_few_are_sorted_as_lists_are(size: int, dtype: torch.dtype, descending: bool) -> None:
+    """With equal elements in their order, zeros of both signs as equal, and NaN as the greatest."""
+    rows = torch.randint(-2, 3, (200, size), generator=torch.Generator().manual_seed(size)).to(dtype)
+    if dtype.is_floating_point:
+        rows[::3, 0], rows[::7, 1], rows[::5, -1] = float("nan"), -0.0, float("inf")
+    for given, dim in ((rows, 1), (rows.t().contiguous(), 0)):
+        values, places = given.sort(dim=dim, descending=descending, stable=True)
+        if dim == 0:
+            values, places = values.t(), places.t()
+        for row, value, place in zip(rows, values, places, strict=True):
+            numbers = row.tolist()
+            keys = [(True, 0.0) if number != number else (False, number) for number in numbers]
+            order = sorted(range(size), key=keys.__getitem__, reverse=descending)  # which keeps the order of equals
+            assert place.tolist() == order
+            torch.testing.assert_close(value, row[order], rtol=0, atol=0, equal_nan=True)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_few_draws_are_the_first_of_many(dtype: torch.dtype) -> None:
+    """Without replacement: draws of the same seed stand in one order, however many are asked for."""
+    weights = torch.rand(5, 90, dtype=dtype, generator=torch.Generator().manual_seed(0))
+    everything = torch.multinomial(weights, 90, generator=torch.Generator().manual_seed(1))
+    assert torch.equal(everything.sort(1)[0], torch.arange(90).expand(5, 90))
+    for count in (1, 2, 31, 32, 33, 89):
+        drawn = torch.multinomial(weights, count, generator=torch.Generator().manual_seed(1))
+        assert torch.equal(drawn, everything[:, :count])
+
+
+@pytest.mark.parametrize("dtype", [torch.int64, torch.int32, torch.int16])
+@pytest.mark.parametrize("span", [1, 5, 300, 30000])
+def test_unique_of_integers(dtype: torch.dtype, span: int) -> None:
+    """Of those that are counted as of those that are sorted, up to the ends of the type."""
+    ends = torch.iinfo(dtype)
+    for least in (0, -span // 2, ends.min, ends.max - span):
+        drawn = torch.randint(span + 1, (40, 5), generator=torch.Generator().manual_seed(span)) + least
+        given = drawn.to(dtype)
+        for numbers in (given, given.t()):
+            values, places, counts = torch.unique(numbers, return_inverse=True, return_counts=True)
+            assert values.tolist() == sorted(set(drawn.flatten().tolist()))
+            assert torch.equal(values[places], numbers)
+            assert torch.equal(counts, (numbers.reshape(-1, 1) == values).sum(0))
+            assert torch.equal(torch.unique(numbers), values)

@@ -93,7 +93,8 @@ SparseRows find_weights(int64_t old_size, int64_t new_size, std::optional<double
     spacing = static_cast<T>(old_size) / static_cast<T>(new_size);
   }
   SparseRows rows;
-  const size_t taps = is_nearest(options.filter) ? 1 : options.filter == Filter::Linear ? 2 : 4;  // or more, if smoothed
+  // Or more, where it is smoothed.
+  const size_t taps = is_nearest(options.filter) ? 1 : options.filter == Filter::Linear ? 2 : 4;
   rows.offsets.reserve(static_cast<size_t>(new_size) + 1);
   rows.places.reserve(taps * static_cast<size_t>(new_size));
   rows.weights.reserve(taps * static_cast<size_t>(new_size));

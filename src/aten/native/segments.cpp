@@ -61,16 +61,18 @@ Tensor segment_reduce(const Tensor& data, std::string_view reduce, const Tensor&
   DimVector shape(data.sizes());
   shape[axis] = segments;
   if (data.is_cpu() && bounds.is_cpu() && !is_dispatched() && !is_differentiated(data)) {
-    const Tensor result = at::detail::empty(shape, data.options());
-    if (result.numel() == 0) return result;
+    const bool in_float = c10::is_reduced_floating_type(data.dtype());
+    const Tensor result = at::detail::empty(shape, in_float ? kFloat : data.dtype(), data.device());
+    if (result.numel() == 0) return at::detail::to_dtype(result, data.dtype());
     const Reduction how = is_highest       ? Reduction::greatest
                           : is_lowest      ? Reduction::least
                           : neutral == 1.0 ? Reduction::product
                                            : Reduction::sum;
-    cpu::reduce_segments(result.view({rows, segments, inner}), data.contiguous().view({rows, size, inner}),
+    cpu::reduce_segments(result.view({rows, segments, inner}),
+                         at::detail::to_dtype(data, result.dtype()).contiguous().view({rows, size, inner}),
                          bounds.contiguous(),
                          {how, initial ? initial->toDouble() : neutral, reduce == "mean", initial ? 1 : 0});
-    return result;
+    return at::detail::to_dtype(result, data.dtype());
   }
 
   // Which segment each element is in; what is before the first or after the

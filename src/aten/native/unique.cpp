@@ -7,6 +7,7 @@
 #include <aten/native/Dimensions.h>
 
 #include <algorithm>
+#include <optional>
 
 namespace at::native {
 
@@ -203,6 +204,42 @@ std::tuple<Tensor, Tensor, Tensor> unique_bytes(const Tensor& self, bool return_
           return_counts ? to_tensor(counts) : at::empty({0}, TensorOptions(kLong))};
 }
 
+// Of integers that lie close to each other, each value between the least and the greatest is counted, in its order;
+// nothing of others.
+std::optional<std::tuple<Tensor, Tensor, Tensor>> unique_of_close(const Tensor& self, bool return_inverse,
+                                                                  bool return_counts) {
+  const bool is_counted = self.dtype() == kShort || self.dtype() == kInt || self.dtype() == kLong;
+  if (!self.is_cpu() || !is_counted || self.numel() == 0) return std::nullopt;
+  const Tensor dense = at::detail::to_contiguous(self);
+  const int64_t count = dense.numel();
+  const auto [smallest, greatest] = at::aminmax(dense);
+  const int64_t least = smallest.item().toLong();
+  const uint64_t distance = static_cast<uint64_t>(greatest.item().toLong()) - static_cast<uint64_t>(least);
+  if (distance >= 2 * static_cast<uint64_t>(count)) return std::nullopt;
+  const Tensor inverse = at::detail::empty(return_inverse ? self.sizes() : IntArrayRef({0}), kLong, kCPU);
+  std::vector<int64_t> table(distance + 1);
+  std::vector<int64_t> counts;
+  Tensor values = at::detail::empty({std::min(count, static_cast<int64_t>(table.size()))}, self.options());
+  dispatch_integral_types(dense.dtype(), "unique", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
+    const scalar_t* const from = dense.data_ptr<scalar_t>();
+    scalar_t* const to = values.data_ptr<scalar_t>();
+    for (int64_t i = 0; i < count; ++i) ++table[static_cast<size_t>(from[i] - least)];
+    int64_t found = 0;
+    for (size_t i = 0; i < table.size(); ++i) {
+      const int64_t number = table[i];
+      if (number == 0) continue;
+      to[found] = static_cast<scalar_t>(least + static_cast<int64_t>(i));
+      if (return_counts) counts.push_back(number);
+      table[i] = found++;
+    }
+    values = shortened(values, found);
+    int64_t* const group_of = inverse.data_ptr<int64_t>();
+    for (int64_t i = 0; return_inverse && i < count; ++i) group_of[i] = table[static_cast<size_t>(from[i] - least)];
+  });
+  return std::tuple(values, inverse, to_tensor(counts));
+}
+
 }  // namespace
 
 // The values are selected from the sorted ones, so that gradients flow to where each was found first.
@@ -210,6 +247,7 @@ std::tuple<Tensor, Tensor, Tensor> _unique2(const Tensor& self, bool /*sorted*/,
                                             bool return_counts) {
   TORCH_CHECK_NOT_IMPLEMENTED(!self.is_complex(), "\"unique\" not implemented for '", self.dtype(), "'");
   if (self.is_cpu() && self.element_size() == 1) return unique_bytes(self, return_inverse, return_counts);
+  if (auto found = unique_of_close(self, return_inverse, return_counts)) return *found;
   const auto [sorted, order] = at::sort(at::reshape(self, {self.numel()}));
   const Groups groups = group_elements(sorted, order);
   const TensorOptions options = TensorOptions(kLong).device(self.device());

@@ -59,7 +59,7 @@ void kron(const Tensor& out, const Tensor& self, const Tensor& other);
 // Numbers of float32 or float64 as mantissas in [0.5, 1) and int32 powers of two; 0, infinities and NaN have the power
 // 0. All are dense.
 void split_exponents(const Tensor& mantissa, const Tensor& exponent, const Tensor& self);
-// Each segment of a dense (rows, size, inner), of floating numbers, put together with `first`: out (rows, segments,
+// Each segment of a dense (rows, size, inner) of float or double, put together with `first`: out (rows, segments,
 // inner). Segment s of a row is what lies from bounds[s] on, up to bounds[s + 1]; `mean` divides by how many that are,
 // by no less than `least` of them.
 struct Segments {

@@ -25,7 +25,8 @@ void find_nanmedian(const Tensor& values, const Tensor& indices, const Tensor& s
 // both, drawn in order.
 void draw_slopes(const Tensor& slopes, const Tensor& self, double low, double high, const Generator& generator);
 
-// Of factors in column-major order, the inverses of what they are factors of, in their place; `info` as LAPACK gives it.
+// Of factors in column-major order, the inverses of what they are factors of, in their place; `info` as LAPACK
+// gives it.
 void invert_cholesky(const Tensor& factors, const Tensor& info, bool upper);
 
 // The least and the greatest of all elements of a dense tensor of numbers that have an order, or of truth values.

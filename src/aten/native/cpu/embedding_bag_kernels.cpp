@@ -35,9 +35,9 @@ namespace HWY_NAMESPACE {
 
 constexpr int64_t kAhead = 16;  // rows that are asked for before they are needed
 
-// body(first column, columns between vectors, columns of a vector, vectors) for the columns of a row: eight vectors at a
-// time, unless four are as long, then four, two, and one. The last ones begin earlier where not all of them is left;
-// only in a row that is shorter than a vector the one has fewer columns.
+// body(first column, columns between vectors, columns of a vector, vectors) for the columns of a row: eight vectors at
+// a time, unless four are as long, then four, two, and one; narrow vectors have rows of no more than two. The last ones
+// begin earlier where not all of them is left; only in a row that is shorter than a vector the one has fewer columns.
 template <typename D, typename Body>
 HWY_INLINE HWY_ATTR void for_each_block(D d, int64_t columns, const Body& body) {
   [[maybe_unused]] const auto lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -45,13 +45,14 @@ HWY_INLINE HWY_ATTR void for_each_block(D d, int64_t columns, const Body& body) 
 #if HWY_TARGET == HWY_SCALAR  // one number after the other
   for (; column < columns; ++column) body(column, 1, 1, std::integral_constant<int, 1>());
 #else
-  if constexpr (hn::MaxLanes(d) * sizeof(hn::TFromD<D>) <= 32) {
+  constexpr bool kIsWide = hn::MaxLanes(D()) == hn::MaxLanes(hn::ScalableTag<hn::TFromD<D>>());
+  if constexpr (kIsWide && hn::MaxLanes(D()) * sizeof(hn::TFromD<D>) <= 32) {
     for (; column + 8 * lanes <= columns; column += 8 * lanes) {
       body(column, lanes, lanes, std::integral_constant<int, 8>());
     }
   }
-  for (; column + 4 * lanes <= columns; column += 4 * lanes) {
-    body(column, lanes, lanes, std::integral_constant<int, 4>());
+  for (; kIsWide && column + 4 * lanes <= columns; column += 4 * lanes) {
+    body(column, lanes, lanes, std::integral_constant<int, kIsWide ? 4 : 1>());
   }
   const int64_t last = std::max<int64_t>(0, columns - lanes);
   for (; column < last; column += 2 * lanes) {

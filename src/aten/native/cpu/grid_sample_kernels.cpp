@@ -156,7 +156,8 @@ struct PlaneTaps {
   const GridGeometry& g;
 };
 
-// Taps of neighbouring places, place by place within a tap; those behind the last one are of element 0, with weight 0.
+// Taps of neighbouring places, place by place within a tap; those of what vectors have behind the last one are of some
+// element.
 template <typename T, int Each, int Dims>
 struct Part {
   using Taps = GridTaps<T, Each, Dims>;
@@ -187,10 +188,6 @@ struct Part {
         for (int dim = 0; dim < Dims; ++dim) slope[dim][tap][p] = taps.slope[dim][tap];
       }
     }
-    clear_rest();
-  }
-
-  TORCH_SIMD void clear_rest() {
     for (int64_t p = count; p < kPoints; ++p) {
       for (int tap = 0; tap < Taps::kCount; ++tap) {
         element[tap][p] = 0;
@@ -205,26 +202,23 @@ struct Part {
     const typename Plane::D d;
     const typename Plane::Integers integers;
     const Plane plane(g);
-    T coordinates[2][kPoints] = {};
-    int64_t parted = 0;
-    for (const auto lanes = static_cast<int64_t>(hn::Lanes(d)); parted + lanes <= count; parted += lanes) {
-      typename Plane::V x, y;
-      hn::LoadInterleaved2(d, points + 2 * parted, x, y);
-      hn::StoreU(x, d, coordinates[0] + parted);
-      hn::StoreU(y, d, coordinates[1] + parted);
-    }
-    for (; parted < count; ++parted) {
-      coordinates[0][parted] = points[2 * parted];
-      coordinates[1][parted] = points[2 * parted + 1];
-    }
     const auto width = hn::Set(integers, static_cast<int32_t>(g.image[2]));
     const auto step = hn::Set(integers, pixel_step);
     const auto zero = hn::Zero(integers);
-    for (int64_t p = 0; p < count; p += static_cast<int64_t>(hn::Lanes(d))) {
+    const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+    for (int64_t p = 0; p < count; p += lanes) {  // behind the last place the vector has that of coordinates 0
+      typename Plane::V x, y;
+      if (HWY_LIKELY(p + lanes <= count)) {
+        hn::LoadInterleaved2(d, points + 2 * p, x, y);
+      } else {
+        T rest[2 * hn::MaxLanes(d)] = {};
+        std::copy_n(points + 2 * p, 2 * (count - p), rest);
+        hn::LoadInterleaved2(d, rest, x, y);
+      }
       typename Plane::Numbers columns[Each], rows[Each];
       typename Plane::V across[Each], down[Each], slopes_across[Each], slopes_down[Each];
-      plane.find(hn::LoadU(d, coordinates[0] + p), g.image[2], columns, across, slopes_across);
-      plane.find(hn::LoadU(d, coordinates[1] + p), g.image[1], rows, down, slopes_down);
+      plane.find(x, g.image[2], columns, across, slopes_across);
+      plane.find(y, g.image[1], rows, down, slopes_down);
       for (int tap = 0; tap < Taps::kCount; ++tap) {
         const auto column = columns[tap % Each];
         const auto row = rows[tap / Each];
@@ -238,7 +232,6 @@ struct Part {
         hn::StoreU(hn::Mul(slopes_down[tap / Each], across[tap % Each]), d, slope[1][tap] + p);
       }
     }
-    clear_rest();
   }
 
   // The elements of one tap from place p on; what lies outside is 0, times a weight that may be NaN.

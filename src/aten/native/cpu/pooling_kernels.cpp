@@ -191,26 +191,37 @@ HWY_ATTR void combine_channels(Element* results, const Element* image, const std
   }
 }
 
-// The first of `Step` interleaved elements, for each lane: those of neighbouring windows.
+// `Step` elements that lie side by side, for each lane: those of windows that lie `Step` elements apart.
+template <int Step, typename D, typename T>
+HWY_INLINE void load_neighbours(D d, const T* from, hn::Vec<D> (&all)[4]) {
+  if constexpr (Step == 1) all[0] = hn::LoadU(d, from);
+  else if constexpr (Step == 2) hn::LoadInterleaved2(d, from, all[0], all[1]);
+  else if constexpr (Step == 3) hn::LoadInterleaved3(d, from, all[0], all[1], all[2]);
+  else hn::LoadInterleaved4(d, from, all[0], all[1], all[2], all[3]);
+}
 template <int Step, typename D, typename T>
 HWY_INLINE hn::Vec<D> load_apart(D d, const T* from) {
-  hn::Vec<D> first, other[3];
-  if constexpr (Step == 1) first = hn::LoadU(d, from);
-  else if constexpr (Step == 2) hn::LoadInterleaved2(d, from, first, other[0]);
-  else if constexpr (Step == 3) hn::LoadInterleaved3(d, from, first, other[0], other[1]);
-  else hn::LoadInterleaved4(d, from, first, other[0], other[1], other[2]);
-  return first;
+  hn::Vec<D> all[4];
+  load_neighbours<Step>(d, from, all);
+  return all[0];
 }
 
 // What windows that lie side by side, `Step` elements apart, make of the elements at `places` and from there on. The
-// last vector begins earlier.
+// last vector begins earlier. `Step` places that lie side by side are loaded together.
 template <typename Op, int Step, typename D, typename T>
 HWY_ATTR void combine_vectors(D d, T* results, const T* image, const std::vector<int64_t>& places, int64_t count) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   for (int64_t first = 0; first < count; first += lanes) {
     first = std::min(first, count - lanes);
     auto sum = hn::Set(d, Op::identity());
-    for (const int64_t place : places) sum = Op::step(d, sum, load_apart<Step>(d, image + place + first * Step));
+    for (auto place = places.begin(); place != places.end(); ++place) {
+      hn::Vec<D> all[4];
+      load_neighbours<Step>(d, image + *place + first * Step, all);
+      sum = Op::step(d, sum, all[0]);
+      if (Step == 1 || places.end() - place < Step || place[Step - 1] - *place != Step - 1) continue;
+      for (int i = 1; i < Step; ++i) sum = Op::step(d, sum, all[i]);
+      place += Step - 1;
+    }
     hn::StoreU(sum, d, results + first);
   }
 }

@@ -20,16 +20,17 @@ template <typename T>
 auto sort_key(T value) {
   if constexpr (std::is_same_v<T, float>) {
     uint32_t bits;
-    if (value != value) return ~uint32_t{0};
+    const uint32_t nan = -static_cast<uint32_t>(value != value);
     value += 0.0f;
     std::memcpy(&bits, &value, sizeof(bits));
-    return bits ^ (static_cast<uint32_t>(-static_cast<int32_t>(bits >> 31)) | 0x80000000u);  // signs are not foreseen
+    // Without a branch: signs are not foreseen.
+    return nan | (bits ^ (static_cast<uint32_t>(-static_cast<int32_t>(bits >> 31)) | 0x80000000u));
   } else if constexpr (std::is_same_v<T, double>) {
     uint64_t bits;
-    if (value != value) return ~uint64_t{0};
+    const uint64_t nan = -static_cast<uint64_t>(value != value);
     value += 0.0;
     std::memcpy(&bits, &value, sizeof(bits));
-    return bits ^ (static_cast<uint64_t>(-static_cast<int64_t>(bits >> 63)) | uint64_t{1} << 63);
+    return nan | (bits ^ (static_cast<uint64_t>(-static_cast<int64_t>(bits >> 63)) | uint64_t{1} << 63));
   } else if constexpr (c10::is_reduced_floating_v<T>) {
     return sort_key(static_cast<float>(value));
   } else if constexpr (std::is_same_v<T, int64_t>) {
@@ -281,11 +282,14 @@ struct SortBuffers : SortedItems {
       for (Key varied = all ^ any; varied != 0; varied = static_cast<Key>(varied >> 1)) ++bits;
       int shift = std::max(0, bits - kDigitBits);
       items.clear();
-      keep_digit(size, shift, place, [&](int64_t i) { return Item(keys[static_cast<size_t>(i)], i); });
+      const Key* const key_at = keys.data();
+      keep_digit(
+          size, shift, place, [=](int64_t i) { return key_at[i]; }, [=](int64_t i) { return Item(key_at[i], i); });
       while (static_cast<int64_t>(items.size()) >= kSelectSize && shift > 0) {
         shift = std::max(0, shift - kDigitBits);
-        keep_digit(static_cast<int64_t>(items.size()), shift, place,
-                   [&](int64_t i) { return items[static_cast<size_t>(i)]; });
+        const auto item_at = [&](int64_t i) { return items[static_cast<size_t>(i)]; };
+        const auto key_of = [&](int64_t i) { return item_at(i).key(); };
+        keep_digit(static_cast<int64_t>(items.size()), shift, place, key_of, item_at);
       }
       if (shift == 0) return items[static_cast<size_t>(place)];  // equals, in their order
     }
@@ -295,25 +299,26 @@ struct SortBuffers : SortedItems {
   }
   static size_t digit_of(uint64_t key, int shift) { return key >> shift & ((1 << kDigitBits) - 1); }
   // Keeps the items that have the digit of the one at `place` in order, which becomes that among them.
-  template <typename ItemAt>
-  void keep_digit(int64_t count, int shift, int64_t& place, const ItemAt& item_at) {
+  template <typename KeyAt, typename ItemAt>
+  void keep_digit(int64_t count, int shift, int64_t& place, const KeyAt& key_at, const ItemAt& item_at) {
     uint32_t even[1 << kDigitBits] = {};  // two, because neighbours are often alike
     uint32_t odd[1 << kDigitBits] = {};
     int64_t i = 0;
     for (; i + 1 < count; i += 2) {
-      ++even[digit_of(item_at(i).key(), shift)];
-      ++odd[digit_of(item_at(i + 1).key(), shift)];
+      ++even[digit_of(key_at(i), shift)];
+      ++odd[digit_of(key_at(i + 1), shift)];
     }
-    if (i < count) ++even[digit_of(item_at(i).key(), shift)];
+    if (i < count) ++even[digit_of(key_at(i), shift)];
     size_t digit = 0;
     const auto number = [&] { return int64_t{even[digit]} + odd[digit]; };
     for (; place >= number(); ++digit) place -= number();
     items.resize(std::max(items.size(), static_cast<size_t>(number() + 1)));
+    Item* const kept_items = items.data();
     size_t kept = 0;
     for (i = 0; i < count; ++i) {  // without a branch, which would often be foreseen wrongly
-      const Item item = item_at(i);
-      items[kept] = item;
-      kept += digit_of(item.key(), shift) == digit;
+      const auto key = key_at(i);
+      kept_items[kept] = item_at(i);
+      kept += digit_of(key, shift) == digit;
     }
     items.resize(kept);
   }

@@ -42,29 +42,28 @@ void reduce_segments(const Tensor& out, const Tensor& data, const Tensor& bounds
   const int64_t count = out.sizes()[1];
   const int64_t* const places = bounds.data_ptr<int64_t>();
   const int64_t work = size * inner / std::max<int64_t>(1, count) + inner;  // of a segment, about
-  dispatch_stored_floating_types(data.dtype(), "segment_reduce", [&](auto type) {
+  dispatch_floating_types(data.dtype(), "segment_reduce", [&](auto type) {
     using T = typename decltype(type)::type;
-    using Number = std::conditional_t<c10::is_reduced_floating_v<T>, float, T>;
     const T* const from = data.data_ptr<T>();
     T* const to = out.data_ptr<T>();
     parallel_for(0, out.sizes()[0] * count, std::max<int64_t>(1, kGrainSize / work), [&](int64_t first, int64_t last) {
-      std::vector<Number> totals(static_cast<size_t>(inner));
+      std::vector<T> totals(static_cast<size_t>(inner));
       for (int64_t i = first; i < last; ++i) {
         const int64_t row = i / count;
         const int64_t* const bound = places + i + row;  // each row has one more of them
         const int64_t begin = std::clamp<int64_t>(bound[0], 0, size);
         const int64_t end = std::clamp<int64_t>(bound[1], begin, size);
         const auto run = [&](auto how) {
-          std::fill(totals.begin(), totals.end(), static_cast<Number>(segments.first));
+          std::fill(totals.begin(), totals.end(), static_cast<T>(segments.first));
           const T* element = from + (row * size + begin) * inner;
           if (inner == 1) {
-            Number total = totals[0];
-            for (int64_t i = 0; i < end - begin; ++i) total = put_together(how(), total, static_cast<Number>(element[i]));
+            T total = totals[0];
+            for (int64_t place = begin; place < end; ++place) total = put_together(how(), total, *element++);
             totals[0] = total;
             return;
           }
           for (int64_t place = begin; place < end; ++place) {
-            for (Number& total : totals) total = put_together(how(), total, static_cast<Number>(*element++));
+            for (T& total : totals) total = put_together(how(), total, *element++);
           }
         };
         switch (segments.how) {
@@ -73,10 +72,10 @@ void reduce_segments(const Tensor& out, const Tensor& data, const Tensor& bounds
           case Reduction::greatest: run(std::integral_constant<Reduction, Reduction::greatest>()); break;
           default: run(std::integral_constant<Reduction, Reduction::least>());
         }
-        const auto divisor = static_cast<Number>(std::max(end - begin, segments.least));
+        const auto divisor = static_cast<T>(std::max(end - begin, segments.least));
         for (int64_t j = 0; j < inner; ++j) {
-          const Number total = totals[static_cast<size_t>(j)];
-          to[i * inner + j] = static_cast<T>(segments.mean ? total / divisor : total);
+          const T total = totals[static_cast<size_t>(j)];
+          to[i * inner + j] = segments.mean ? total / divisor : total;
         }
       }
     });
