@@ -83,7 +83,7 @@ namespace {
 
 constexpr int64_t kShortRow = 128;  // elements up to which
 constexpr int64_t kTiledRow = 512;  // rows are made so long, where they can be
-constexpr int64_t kNumberRow = 128;  // Bytes of what is laid out from which rows of one or two inputs are not.
+constexpr int64_t kNumberRow = 128;  // bytes of what is laid out from which rows are not
 constexpr int64_t kFoldedBytes = 1024;  // The same for longer rows of small elements, where all of an input repeats:
 constexpr int64_t kFoldedRow = 4096;    // a call costs what it takes to write some hundred bytes.
 constexpr int64_t kSlab = 4096;     // elements from which on laying out an input again is cheap
@@ -255,61 +255,6 @@ RowConverter convert_rows(const TensorIterator& iter, TensorIterator::Loop loop,
   return converter;
 }
 
-// Short rows that follow each other in what is written, and not in some of what is read, as where a column is added:
-// such inputs are laid out for many rows, so that the kernel's loop is called once for these.
-struct ShortRows {
-  int count;
-  int64_t length;
-  const int64_t* steps;  // from an element to the next
-  const int64_t* next;   // from a row to the next
-  std::array<int64_t, TensorIterator::kMaxOperands> sizes;  // of elements; 0: its rows follow each other
-
-  void run(TensorIterator::Loop loop, void* context, char* const* pointers, int64_t rows) const {
-    constexpr int64_t kTileBytes = kTiledRow * sizeof(c10::complex<double>);
-    alignas(64) char tiles[TensorIterator::kMaxOperands][kTileBytes + kVector];
-    const int64_t at_once = kTiledRow / length;
-    char* given[TensorIterator::kMaxOperands];
-    int64_t own_steps[TensorIterator::kMaxOperands];
-    for (int64_t done = 0; done < rows; done += at_once) {
-      const int64_t part = std::min(at_once, rows - done);
-      for (int i = 0; i < count; ++i) {
-        given[i] = pointers[i] + done * next[i];
-        own_steps[i] = steps[i];
-        if (sizes[i] == 0) continue;
-        if (done == 0 || next[i] != 0) {  // else the tile holds it
-          dispatch_word(static_cast<size_t>(sizes[i]),
-                        [&](auto word) { lay_out<decltype(word)>(tiles[i], given[i], i, part); });
-        }
-        given[i] = tiles[i];
-        own_steps[i] = sizes[i];
-      }
-      loop(context, given, own_steps, part * length);
-    }
-  }
-
- private:
-  template <typename Word>
-  void lay_out(char* to, const char* from, int operand, int64_t rows) const {
-    const int64_t step = steps[operand];
-    constexpr int64_t size = sizeof(Word);
-    for (int64_t row = 0; row < rows; ++row, to += length * size, from += next[operand]) {
-      if (step == 0) {  // the last vector may go beyond the row's end, where the next one begins
-        Word repeated[kVector / size];
-        std::fill_n(repeated, kVector / size, *reinterpret_cast<const Word*>(from));
-        for (int64_t byte = 0; byte < length * size; byte += kVector) std::memcpy(to + byte, repeated, kVector);
-      } else if (step == size && length * size >= kVector) {
-        // In line, as rows are short: the last vector begins earlier.
-        for (int64_t byte = 0; byte + kVector < length * size; byte += kVector)
-          std::memcpy(to + byte, from + byte, kVector);
-        std::memcpy(to + length * size - kVector, from + length * size - kVector, kVector);
-      } else {
-        for (int64_t i = 0; i < length; ++i)
-          reinterpret_cast<Word*>(to)[i] = *reinterpret_cast<const Word*>(from + i * step);
-      }
-    }
-  }
-};
-
 // Calls the loop for rows one after another, whose pointers move on. They are counted beside what the loop is given, in
 // registers: to read them back from memory, where sums are made in vectors, takes longer than a short row.
 template <int kOperands>
@@ -329,6 +274,97 @@ void call_for_rows(TensorIterator::Loop loop, void* context, char** pointers, co
     }
   }
 }
+
+using CallForRows = void (*)(TensorIterator::Loop loop, void* context, char** pointers, const int64_t* steps,
+                             const int64_t* next, int64_t rows, int64_t length);
+CallForRows call_for_rows_of(int operands) {
+  switch (operands) {
+    case 1: return call_for_rows<1>;
+    case 2: return call_for_rows<2>;
+    case 3: return call_for_rows<3>;
+    default: return call_for_rows<TensorIterator::kMaxOperands>;
+  }
+}
+
+// Short rows that follow each other in what is written, and not in some of what is read, as where a column is added:
+// such inputs are laid out for many rows, so that the kernel's loop is called once for these.
+struct ShortRows {
+  int count;
+  int64_t length;
+  const int64_t* steps;  // from an element to the next
+  const int64_t* next;   // from a row to the next
+  std::array<int64_t, TensorIterator::kMaxOperands> sizes;  // of elements; 0: its rows are taken where they lie
+  bool one_by_one = false;  // what is not laid out does not follow each other
+
+  // Only inputs that stay the same along a row; returns whether there are such, in rows that are short.
+  bool lay_out_repeats(const TensorIterator& iter) {
+    if (length > kShortRow || iter.numel() <= kTiledRow || iter.is_reduction()) return false;
+    for (int i = 0; i < count; ++i) {
+      const bool repeats = i >= iter.noutputs() && steps[i] == 0 && next[i] != 0;
+      sizes[i] = repeats ? static_cast<int64_t>(c10::element_size(iter.memory_dtype(i))) : 0;
+      one_by_one |= repeats;
+    }
+    return one_by_one;
+  }
+
+  void run(TensorIterator::Loop loop, void* context, char* const* pointers, int64_t rows) const {
+    constexpr int64_t kTileBytes = kTiledRow * sizeof(c10::complex<double>);
+    alignas(64) char tiles[TensorIterator::kMaxOperands][kTileBytes + kVector];
+    const int64_t at_once = kTiledRow / length;
+    char* given[TensorIterator::kMaxOperands];
+    int64_t own_steps[TensorIterator::kMaxOperands];
+    int64_t own_next[TensorIterator::kMaxOperands];
+    for (int64_t done = 0; done < rows; done += at_once) {
+      const int64_t part = std::min(at_once, rows - done);
+      for (int i = 0; i < count; ++i) {
+        given[i] = pointers[i] + done * next[i];
+        own_steps[i] = steps[i];
+        own_next[i] = next[i];
+        if (sizes[i] == 0) continue;
+        if (done == 0 || next[i] != 0) {  // else the tile holds it
+          dispatch_word(static_cast<size_t>(sizes[i]),
+                        [&](auto word) { lay_out<decltype(word)>(tiles[i], given[i], i, part); });
+        }
+        given[i] = tiles[i];
+        own_steps[i] = sizes[i];
+        own_next[i] = length * sizes[i];
+      }
+      if (one_by_one) call_for_rows_of(count)(loop, context, given, own_steps, own_next, part, length);
+      else loop(context, given, own_steps, part * length);
+    }
+  }
+
+ private:
+  // By a product: a vector that is read from where its words were just written waits for them.
+  template <typename Word>
+  static WideWord repeat(Word word) {
+    if constexpr (std::is_same_v<Word, WideWord>) {
+      return word;
+    } else {
+      constexpr uint64_t kOnes = ~uint64_t{0} / std::numeric_limits<Word>::max();
+      return {word * kOnes, word * kOnes};
+    }
+  }
+  template <typename Word>
+  void lay_out(char* to, const char* from, int operand, int64_t rows) const {
+    const int64_t step = steps[operand];
+    constexpr int64_t size = sizeof(Word);
+    for (int64_t row = 0; row < rows; ++row, to += length * size, from += next[operand]) {
+      if (step == 0) {  // the last vector may go beyond the row's end, where the next one begins
+        const WideWord repeated = repeat(*reinterpret_cast<const Word*>(from));
+        for (int64_t byte = 0; byte < length * size; byte += kVector) std::memcpy(to + byte, &repeated, kVector);
+      } else if (step == size && length * size >= kVector) {
+        // In line, as rows are short: the last vector begins earlier.
+        for (int64_t byte = 0; byte + kVector < length * size; byte += kVector)
+          std::memcpy(to + byte, from + byte, kVector);
+        std::memcpy(to + length * size - kVector, from + length * size - kVector, kVector);
+      } else {
+        for (int64_t i = 0; i < length; ++i)
+          reinterpret_cast<Word*>(to)[i] = *reinterpret_cast<const Word*>(from + i * step);
+      }
+    }
+  }
+};
 
 }  // namespace
 
@@ -447,7 +483,7 @@ void TensorIterator::walk(Loop loop, void* context, int64_t begin, int64_t end) 
   }
   int64_t next[kMaxOperands] = {};
   for (int i = 0; i < count; ++i) next[i] = operands_[i].strides[1];
-  ShortRows short_rows{count, shape_[0], steps, next, {}};
+  ShortRows short_rows{count, shape_[0], steps, next, {}, false};
   bool lays_out = shape_[0] <= kShortRow && numel_ > kTiledRow && !is_reduction_;
   int apart = 0;  // inputs to lay out
   int64_t least = sizeof(c10::complex<double>);  // bytes of an input's element
@@ -459,10 +495,12 @@ void TensorIterator::walk(Loop loop, void* context, int64_t begin, int64_t end) 
     ++apart;
     lays_out = i >= outputs_;
   }
-  // Loops over one or two inputs take rows of some vectors where they lie, and what stays the same in one as a number;
-  // those over three bring side by side only what does not lie so.
-  if (least >= 4 && loop != static_cast<Loop>(&RowConverter::run))
-    lays_out = lays_out && shape_[0] * apart < (count <= 3 ? kNumberRow / least : kShortRow);
+  // Loops take rows of some vectors where they lie, those over one or two inputs also what stays the same in one as a
+  // number. For loops over three that is laid out, and nothing else.
+  if (least >= 4 && loop != static_cast<Loop>(&RowConverter::run)) {
+    lays_out = lays_out && shape_[0] * apart < kNumberRow / least;
+    if (!lays_out && count > 3) lays_out = short_rows.lay_out_repeats(*this);
+  }
   for (int64_t done = begin; done < end;) {
     // Whole rows one after another, which may be short: nothing else is looked at between them.
     const int64_t rows = position[0] == 0 ? std::min(shape_[1] - position[1], (end - done) / shape_[0]) : 0;
@@ -474,11 +512,7 @@ void TensorIterator::walk(Loop loop, void* context, int64_t begin, int64_t end) 
     }
     const int64_t whole = shape_[0];
     if (left > 1) {
-      const auto call_rows = count == 1   ? call_for_rows<1>
-                             : count == 2 ? call_for_rows<2>
-                             : count == 3 ? call_for_rows<3>
-                                          : call_for_rows<kMaxOperands>;
-      call_rows(loop, context, pointers, steps, next, left - 1, whole);
+      call_for_rows_of(count)(loop, context, pointers, steps, next, left - 1, whole);
     }
     if (rows > 1) {
       done += (rows - 1) * shape_[0];

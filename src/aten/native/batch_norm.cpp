@@ -192,6 +192,8 @@ Factors group_factors_cpu(const Tensor& means, const Tensor& variances, const Te
     const T* variance_of = variances.data_ptr<T>();
     T* scale = factors.scale.template data_ptr<T>();
     T* shift = factors.shift.template data_ptr<T>();
+    T* const mean_of = factors.mean.template data_ptr<T>();
+    T* const invstd_of = factors.invstd.template data_ptr<T>();
     for (int64_t i = 0; i < batch * groups; ++i) {
       double mean = from[0];
       double variance = variance_of[0];
@@ -202,8 +204,8 @@ Factors group_factors_cpu(const Tensor& means, const Tensor& variances, const Te
         variance /= static_cast<double>(parts);
       }
       const double invstd = 1 / std::sqrt(variance + eps);
-      factors.mean.template data_ptr<T>()[i] = static_cast<T>(mean);
-      factors.invstd.template data_ptr<T>()[i] = static_cast<T>(invstd);
+      mean_of[i] = static_cast<T>(mean);
+      invstd_of[i] = static_cast<T>(invstd);
       const int64_t first = i % groups * size;
       for (int64_t j = 0; j < size; ++j) {
         const double factor = weight_of ? invstd * weight_of[first + j] : invstd;

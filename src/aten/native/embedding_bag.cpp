@@ -117,7 +117,8 @@ cpu::Bags bags_of(const Tensor& indices, const Tensor& offsets, bool include_las
   const int64_t* const start_of = starts.data_ptr<int64_t>();
   int64_t last = 0;  // offsets that are out of order make empty bags
   for (int64_t bag = 0; bag < bags; ++bag) {
-    last = std::clamp(start_of[bag], last, count);
+    const int64_t start = start_of[bag];
+    last = start < last ? last : std::min(start, count);
     result.starts[static_cast<size_t>(bag)] = last;
   }
   result.starts.back() = bags > 0 ? count : 0;

@@ -4,6 +4,7 @@
 #include <aten/NativeFunctions.h>
 #include <aten/native/LinearAlgebra.h>
 #include <aten/native/RunKernel.h>
+#include <aten/native/cpu/FusedKernels.h>
 
 namespace at::native {
 
@@ -137,9 +138,17 @@ Tensor cholesky_inverse(const Tensor& self, bool upper) {
   TORCH_CHECK_NOT_IMPLEMENTED(
       c10::is_floating_or_complex_type(self.dtype()) && !c10::is_reduced_floating_type(self.dtype()),
       "\"cholesky_inverse_out_cpu\" not implemented for '", self.dtype(), "'");
+  constexpr const char* kFlat = "cholesky_inverse: the inversion could not be completed because a diagonal element is "
+                                "zero";
+  if (self.is_cpu()) {
+    const Tensor inverse = column_major_copy(self);
+    const Tensor info = empty_info(self);
+    cpu::invert_cholesky(inverse, info, upper);
+    TORCH_CHECK_LINALG(!at::any(info).item<bool>(), kFlat);
+    return inverse;
+  }
   const Tensor flat = at::any(at::eq(at::diagonal(self, 0, -2, -1), Scalar(0)), -1);
-  TORCH_CHECK_LINALG(flat.device().is_meta() || !at::any(flat).item<bool>(),
-                     "cholesky_inverse: the inversion could not be completed because a diagonal element is zero");
+  TORCH_CHECK_LINALG(flat.device().is_meta() || !at::any(flat).item<bool>(), kFlat);
   return at::cholesky_solve(at::expand(at::eye(rows_of(self), self.options()), self.sizes()), self, upper);
 }
 

@@ -297,14 +297,21 @@ void bitwise_left_shift(const Tensor& self, const Tensor& other, Tensor& out) {
 
 Tensor special_ndtr(const Tensor& self) {
   const Tensor x = c10::is_integral_type(self.dtype(), true) ? self.to(c10::get_default_dtype()) : self;
-  return at::erfc(x * -0.70710678118654752440) * 0.5;
+  const ScalarType computed = c10::computing_type(x.dtype());
+  const bool is_plain = x.is_cpu() && (computed == kFloat || computed == kDouble) && !is_differentiated(x);
+  if (!is_plain || is_dispatched()) return at::erfc(x * -0.70710678118654752440) * 0.5;
+  Tensor out;
+  TensorIterator::unary_op(out, x).run(cpu::normal_cumulative);
+  return out;
 }
 
 Tensor logit(const Tensor& self, std::optional<double> eps) {
   refuse_complex(self, "logit");
   const Tensor x = c10::is_integral_type(self.dtype(), true) ? self.to(c10::get_default_dtype()) : self;
   const Tensor p = eps ? at::clamp(x, Scalar(*eps), Scalar(1 - *eps)) : x;
-  return at::log(p / (1 - p));
+  Tensor result = 1 - p;
+  at::div_out(result, p, result);
+  return result.log_();
 }
 
 Tensor mvlgamma(const Tensor& self, int64_t p) {

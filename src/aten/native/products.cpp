@@ -15,7 +15,15 @@
 
 namespace at::native {
 
-Tensor vdot(const Tensor& self, const Tensor& other) { return at::dot(at::conj(self), other); }
+Tensor vdot(const Tensor& self, const Tensor& other) {
+  const bool fits = self.is_complex() && self.dtype() == other.dtype() && self.dim() == 1 && other.dim() == 1 &&
+                    self.numel() == other.numel() && self.numel() > 0 && self.is_cpu() && other.is_cpu();
+  if (!fits || is_dispatched() || is_differentiated(self) || is_differentiated(other))
+    return at::dot(at::conj(self), other);
+  const Tensor out = at::detail::empty({}, self.dtype(), self.device());
+  cpu::conjugate_dot(out, self.contiguous(), other.contiguous());
+  return out;
+}
 
 Tensor inner(const Tensor& self, const Tensor& other) {
   if (self.dim() == 0 || other.dim() == 0) return at::mul(self, other);

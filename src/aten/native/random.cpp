@@ -237,7 +237,10 @@ Tensor multinomial(const Tensor& self, int64_t num_samples, bool replacement, co
   shape[self.dim() - 1] = num_samples;
   const Tensor result = at::detail::empty(shape, kLong, self.device());
   if (result.numel() == 0 || self.is_meta()) return result;
-  const bool valid = at::all(at::logical_and(at::isfinite(self), at::ge(self, Scalar(0)))).item<bool>();
+  const auto [least, greatest] = at::aminmax(self);  // NaN if there is one
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const bool valid =
+      at::logical_and(at::ge(least, Scalar(0)), at::lt(greatest, Scalar(infinity))).item<bool>();
   TORCH_CHECK(valid, "probability tensor contains either `inf`, `nan` or element < 0");
   const bool has_weight = at::all(at::gt(at::sum(self, {self.dim() - 1}, false), Scalar(0))).item<bool>();
   TORCH_CHECK(has_weight, "invalid multinomial distribution (sum of probabilities <= 0)");

@@ -364,7 +364,10 @@ std::tuple<Tensor, Tensor> aminmax(const Tensor& self, std::optional<int64_t> di
   if (dim) return {at::amin(self, *dim, keepdim), at::amax(self, *dim, keepdim)};
   TORCH_CHECK(self.numel() > 0,
               "aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity.");
-  if (self.is_cpu() && self.is_contiguous() && c10::is_integral_type(self.dtype(), /*include_bool=*/true)) {
+  const bool is_floating = self.is_floating_point() && !c10::is_float8_type(self.dtype());
+  const bool is_one_pass = c10::is_integral_type(self.dtype(), /*include_bool=*/true) ||
+                           (is_floating && !is_differentiated(self));
+  if (self.is_cpu() && self.is_contiguous() && is_one_pass) {
     const DimVector shape(static_cast<size_t>(keepdim ? self.dim() : 0), 1);
     const Tensor least = at::detail::empty(shape, self.options());
     const Tensor greatest = at::detail::empty(shape, self.options());

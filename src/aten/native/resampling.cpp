@@ -93,6 +93,10 @@ SparseRows find_weights(int64_t old_size, int64_t new_size, std::optional<double
     spacing = static_cast<T>(old_size) / static_cast<T>(new_size);
   }
   SparseRows rows;
+  const size_t taps = is_nearest(options.filter) ? 1 : options.filter == Filter::Linear ? 2 : 4;  // or more, if smoothed
+  rows.offsets.reserve(static_cast<size_t>(new_size) + 1);
+  rows.places.reserve(taps * static_cast<size_t>(new_size));
+  rows.weights.reserve(taps * static_cast<size_t>(new_size));
   const auto inside = [&](int64_t place) { return std::clamp<int64_t>(place, 0, old_size - 1); };
   for (int64_t n = 0; n < new_size; ++n) {
     const auto number = static_cast<T>(n);

@@ -5,6 +5,7 @@
 #include <aten/NativeFunctions.h>
 #include <aten/native/Dimensions.h>
 #include <aten/native/Views.h>
+#include <aten/native/cpu/FusedForward.h>
 
 #include <algorithm>
 #include <limits>
@@ -55,6 +56,22 @@ Tensor segment_reduce(const Tensor& data, std::string_view reduce, const Tensor&
   const int64_t segments = bounds.sizes().back() - 1;
   const int64_t rows = product(data.sizes().slice(0, axis));
   const int64_t inner = product(data.sizes().slice(axis + 1, data.dim() - axis - 1));
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const double neutral = is_highest ? -infinity : is_lowest ? infinity : reduce == "prod" ? 1 : 0;
+  DimVector shape(data.sizes());
+  shape[axis] = segments;
+  if (data.is_cpu() && bounds.is_cpu() && !is_dispatched() && !is_differentiated(data)) {
+    const Tensor result = at::detail::empty(shape, data.options());
+    if (result.numel() == 0) return result;
+    const Reduction how = is_highest       ? Reduction::greatest
+                          : is_lowest      ? Reduction::least
+                          : neutral == 1.0 ? Reduction::product
+                                           : Reduction::sum;
+    cpu::reduce_segments(result.view({rows, segments, inner}), data.contiguous().view({rows, size, inner}),
+                         bounds.contiguous(),
+                         {how, initial ? initial->toDouble() : neutral, reduce == "mean", initial ? 1 : 0});
+    return result;
+  }
 
   // Which segment each element is in; what is before the first or after the
   // last one goes to a further one, which is dropped.
@@ -67,8 +84,6 @@ Tensor segment_reduce(const Tensor& data, std::string_view reduce, const Tensor&
   owners = at::reshape(
       at::add(owners, at::reshape(at::mul(at::arange(Scalar(rows), numbers), Scalar(segments + 1)), {rows, 1})), {-1});
 
-  constexpr double infinity = std::numeric_limits<double>::infinity();
-  const double neutral = is_highest ? -infinity : is_lowest ? infinity : reduce == "prod" ? 1 : 0;
   const bool is_reduced = c10::is_reduced_floating_type(data.dtype());
   const Tensor wide = at::reshape(is_reduced ? data.to(kFloat, false) : data, {rows * size, inner});
   const Tensor start = at::full({rows * (segments + 1), inner}, Scalar(neutral), wide.options());
@@ -91,8 +106,6 @@ Tensor segment_reduce(const Tensor& data, std::string_view reduce, const Tensor&
       result = at::div(result, at::detail::to_dtype(divisor, wide.dtype()));
     }
   }
-  DimVector shape(data.sizes());
-  shape[axis] = segments;
   result = at::reshape(at::narrow(at::reshape(result, {rows, segments + 1, inner}), 1, 0, segments), shape);
   return is_reduced ? result.to(data.dtype(), false) : result;
 }

@@ -23,6 +23,15 @@ std::unique_ptr<T[]> scratch(int64_t count) {
   return std::unique_ptr<T[]>(new T[static_cast<size_t>(count)]);
 }
 
+// Copies a few numbers: too few for a call.
+template <typename T>
+void copy_few(const T* from, int64_t count, T* to) {
+  constexpr int64_t kPiece = 4;
+  int64_t i = 0;
+  for (; i + kPiece <= count; i += kPiece) std::copy_n(from + i, kPiece, to + i);
+  for (; i < count; ++i) to[i] = from[i];
+}
+
 // out += the other chunks' sums, which lie one behind the other.
 template <typename T>
 void add_partial_sums(T* out, const T* partial, int64_t chunks, int64_t size) {

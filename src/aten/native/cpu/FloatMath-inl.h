@@ -31,11 +31,33 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// A polynomial by Horner's rule, highest power first.
+// The sum of those of the first `count` terms that are kStep apart and end with the last but `rest`, times powers of
+// `power`.
+template <size_t kStep, typename D, typename V, size_t N>
+HWY_INLINE HWY_ATTR V some_terms(D d, V power, const hn::TFromD<D> (&terms)[N], size_t rest) {
+  const size_t last = N - 2 - rest;
+  V result = hn::Set(d, terms[last % kStep]);
+  for (size_t i = last % kStep + kStep; i <= last; i += kStep) result = hn::MulAdd(result, power, hn::Set(d, terms[i]));
+  return result;
+}
+// A polynomial, highest power first, by Horner's rule. Of a long one the sums of every second term, or of every fourth,
+// do not wait for each other, but for the last term, so that it is rounded as often.
 template <typename D, typename V, size_t N>
-HWY_INLINE HWY_ATTR V polynomial(D d, V x, const hn::TFromD<D> (&coefficients)[N]) {
-  V result = hn::Set(d, coefficients[0]);
-  for (size_t i = 1; i < N; ++i) result = hn::MulAdd(result, x, hn::Set(d, coefficients[i]));
+HWY_INLINE HWY_ATTR V polynomial(D d, V x, const hn::TFromD<D> (&terms)[N]) {
+  if constexpr (N >= 16) {
+    const V square = hn::Mul(x, x);
+    const V fourth = hn::Mul(square, square);
+    const V lower = hn::MulAdd(some_terms<4>(d, fourth, terms, 1), x, some_terms<4>(d, fourth, terms, 0));
+    const V upper = hn::MulAdd(some_terms<4>(d, fourth, terms, 3), x, some_terms<4>(d, fourth, terms, 2));
+    return hn::MulAdd(hn::MulAdd(upper, square, lower), x, hn::Set(d, terms[N - 1]));
+  }
+  if constexpr (N >= 8) {
+    const V square = hn::Mul(x, x);
+    const V rest = hn::MulAdd(some_terms<2>(d, square, terms, 1), x, some_terms<2>(d, square, terms, 0));
+    return hn::MulAdd(rest, x, hn::Set(d, terms[N - 1]));
+  }
+  V result = hn::Set(d, terms[0]);
+  for (size_t i = 1; i < N; ++i) result = hn::MulAdd(result, x, hn::Set(d, terms[i]));
   return result;
 }
 
@@ -343,16 +365,45 @@ HWY_INLINE HWY_ATTR Int32s<D> place_of(D /*d*/, V magnitude) {
   const auto quarters = hn::Sub(hn::ShiftRight<21>(hn::BitCast(bits, magnitude)), hn::Set(bits, 0x3d800000 >> 21));
   return hn::Min(hn::Max(quarters, hn::Zero(bits)), hn::Set(bits, 31));
 }
+// What 8 tables of 32 have at an index.
+template <const float (&kTables)[8][32], typename D>
+HWY_INLINE HWY_ATTR void look_up_all(D d, Int32s<D> index, hn::Vec<D> (&found)[8]) {
+#if HWY_TARGET == HWY_AVX2
+  // A row of the turned tables for each lane, turned back: 16 shuffles, where the tables alone would take 32 and blends.
+  if constexpr (hn::MaxLanes(D()) == 8) {
+    HWY_ALIGN int32_t places[8];
+    hn::Store(index, hn::RebindToSigned<D>(), places);
+    const auto rows = [&](int lane, int start) HWY_ATTR {
+      const auto row = [&](int place) HWY_ATTR { return _mm_load_ps(kTurned<kTables>.at[places[place]] + start); };
+      return _mm256_insertf128_ps(_mm256_castps128_ps256(row(lane)), row(lane + 4), 1);
+    };
+#pragma GCC unroll 2
+    for (int start = 0; start < 8; start += 4) {
+      const auto even = _mm256_castps_pd(_mm256_unpacklo_ps(rows(0, start), rows(1, start)));
+      const auto even_above = _mm256_castps_pd(_mm256_unpackhi_ps(rows(0, start), rows(1, start)));
+      const auto odd = _mm256_castps_pd(_mm256_unpacklo_ps(rows(2, start), rows(3, start)));
+      const auto odd_above = _mm256_castps_pd(_mm256_unpackhi_ps(rows(2, start), rows(3, start)));
+      found[start] = hn::Vec<D>{_mm256_castpd_ps(_mm256_unpacklo_pd(even, odd))};
+      found[start + 1] = hn::Vec<D>{_mm256_castpd_ps(_mm256_unpackhi_pd(even, odd))};
+      found[start + 2] = hn::Vec<D>{_mm256_castpd_ps(_mm256_unpacklo_pd(even_above, odd_above))};
+      found[start + 3] = hn::Vec<D>{_mm256_castpd_ps(_mm256_unpackhi_pd(even_above, odd_above))};
+    }
+    return;
+  }
+#endif
+  for (size_t i = 0; i < 8; ++i) found[i] = look_up(d, kTables[i], index);
+}
 // An odd function by its values in 32 places; from `limit` on it is 1.
-template <typename D, typename V, size_t N>
-HWY_INLINE HWY_ATTR V odd_function(D d, V x, const float (&table)[N][32], float slope_low, float limit) {
+template <const float (&kTables)[8][32], typename D, typename V>
+HWY_INLINE HWY_ATTR V odd_function(D d, V x, float slope_low, float limit) {
   const V magnitude = hn::Min(hn::Set(d, limit), hn::Abs(x));  // NaN stays
-  const auto place = place_of(d, magnitude);
-  const V t = hn::Sub(magnitude, look_up(d, table[0], place));
-  V curve = look_up(d, table[N - 1], place);
-  for (size_t i = N - 2; i >= 3; --i) curve = hn::MulAdd(curve, t, look_up(d, table[i], place));
-  const V middle = look_up(d, table[1], place);
-  const V slope = look_up(d, table[2], place);
+  V found[8];
+  look_up_all<kTables>(d, place_of(d, magnitude), found);
+  const V t = hn::Sub(magnitude, found[0]);
+  const V middle = found[1];
+  const V slope = found[2];
+  V curve = found[7];
+  for (size_t i = 6; i >= 3; --i) curve = hn::MulAdd(curve, t, found[i]);
   const V high = hn::MulAdd(t, slope, middle);
   const V lost = hn::MulAdd(t, slope, hn::Sub(middle, high));
   const V bend = slope_low == 0 ? hn::Mul(curve, t) : hn::MulAdd(curve, t, hn::Set(d, slope_low));
@@ -360,11 +411,11 @@ HWY_INLINE HWY_ATTR V odd_function(D d, V x, const float (&table)[N][32], float 
 }
 template <typename D, typename V>
 HWY_INLINE HWY_ATTR V float_tanh(D d, V x) {
-  return odd_function(d, x, kTanhPlaces, 0, 10);
+  return odd_function<kTanhPlaces>(d, x, 0, 10);
 }
 template <typename D, typename V>
 HWY_INLINE HWY_ATTR V float_erf(D d, V x) {
-  return odd_function(d, x, kErfPlaces, kErfSlopeLow, 4);
+  return odd_function<kErfPlaces>(d, x, kErfSlopeLow, 4);
 }
 
 // sinh if kOdd, else cosh: of the half sum and half difference of 2^n and 2^-n, and those of e^r and e^-r.

@@ -129,6 +129,19 @@ inline constexpr float kErfPlaces[8][32] = {
      0.024521092f, 0.012040794f, 0.0036431719f, -0.002765938f, -0.0016695639f, -0.0002747173f, -2.0870597e-05f, 0, 0,
      0, 0, 0, 0, 0, 0}};
 
+// Tables side by side: what they have at an index is a row.
+struct TurnedTables {
+  alignas(32) float at[32][8];
+};
+template <const float (&kTables)[8][32]>
+inline constexpr TurnedTables kTurned = [] {
+  TurnedTables turned{};
+  for (int place = 0; place < 32; ++place) {
+    for (int table = 0; table < 8; ++table) turned.at[place][table] = kTables[table][place];
+  }
+  return turned;
+}();
+
 // A number in each place, its arc tangent, and what that is beyond float32. The last place goes on to infinity.
 inline constexpr float kAtanPlaces[3][32] = {
     {0, 0.0859375f, 0.1015625f, 0.1171875f, 0.140625f, 0.171875f, 0.203125f, 0.234375f, 0.28125f, 0.34375f, 0.40625f,

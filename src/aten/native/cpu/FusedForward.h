@@ -4,6 +4,7 @@
 
 #include <aten/TensorIterator.h>
 #include <aten/native/PoolGeometry.h>
+#include <aten/native/ScalarFunctions.h>
 
 namespace at::native {
 
@@ -29,6 +30,8 @@ void zero_within(c10::DeviceType, TensorIterator& iter, double low, double high)
 void zero_outside(c10::DeviceType, TensorIterator& iter, double low, double high, bool open);
 // x / (|x| + 1), of float32 and float64.
 void softsign(c10::DeviceType, TensorIterator& iter);
+// The normal distribution's cumulative function.
+void normal_cumulative(c10::DeviceType, TensorIterator& iter);
 // a + weight * (b - a), from the nearer end.
 void lerp_by_weights(c10::DeviceType, TensorIterator& iter);
 // x where it is positive, x * slope elsewhere.
@@ -49,10 +52,22 @@ void add_outer(const Tensor& out, const Tensor& self, const Tensor& column, cons
                double alpha);
 // grad / (a - a^2), `outside` where a is not within [low, high]. All are dense, of float32 or float64.
 void logit_slopes(const Tensor& out, const Tensor& grad, const Tensor& self, double low, double high, double outside);
+// The sum of the products of dense complex vectors, the first one's conjugates.
+void conjugate_dot(const Tensor& out, const Tensor& self, const Tensor& other);
 // The Kronecker product of dense matrices of float32 or float64.
 void kron(const Tensor& out, const Tensor& self, const Tensor& other);
 // Numbers of float32 or float64 as mantissas in [0.5, 1) and int32 powers of two; 0, infinities and NaN have the power
 // 0. All are dense.
 void split_exponents(const Tensor& mantissa, const Tensor& exponent, const Tensor& self);
+// Each segment of a dense (rows, size, inner), of floating numbers, put together with `first`: out (rows, segments,
+// inner). Segment s of a row is what lies from bounds[s] on, up to bounds[s + 1]; `mean` divides by how many that are,
+// by no less than `least` of them.
+struct Segments {
+  Reduction how;
+  double first;
+  bool mean;
+  int64_t least;
+};
+void reduce_segments(const Tensor& out, const Tensor& data, const Tensor& bounds, const Segments& segments);
 
 }  // namespace at::native::cpu

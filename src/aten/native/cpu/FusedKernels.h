@@ -25,7 +25,10 @@ void find_nanmedian(const Tensor& values, const Tensor& indices, const Tensor& s
 // both, drawn in order.
 void draw_slopes(const Tensor& slopes, const Tensor& self, double low, double high, const Generator& generator);
 
-// The least and the greatest of all elements of a dense tensor of integers or truth values.
+// Of factors in column-major order, the inverses of what they are factors of, in their place; `info` as LAPACK gives it.
+void invert_cholesky(const Tensor& factors, const Tensor& info, bool upper);
+
+// The least and the greatest of all elements of a dense tensor of numbers that have an order, or of truth values.
 void find_both_extremes(const Tensor& least, const Tensor& greatest, const Tensor& self);
 
 }  // namespace at::native::cpu

@@ -105,6 +105,13 @@ class GatherPlan {
     read_ = ImageLayout::of({axes_[0].extent, axes_[1].extent, axes_[2].extent}, channels_, true);
   }
 
+  // Has the image itself be read, for results that are never asked for what lies around it.
+  void drop_frame() {
+    has_frame_ = false;
+    read_ = source_;
+    for (AxisPlan& axis : axes_) axis.before = 0;
+  }
+
   // Fills a frame from an image: channels [first, last), or all where channels come last.
   template <typename T>
   void write_frame(const T* image, T* frame, int64_t first, int64_t last) const {

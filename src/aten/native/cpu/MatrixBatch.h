@@ -38,7 +38,10 @@ struct MatrixBatch {
 template <typename Body>
 void for_each_matrix(int64_t count, double cost, Body&& body) {
   constexpr double kLargeMatrix = 1 << 21;
-  if (count < 2 || cost >= kLargeMatrix) return body(0, count);
+  if (count < 2 || cost >= kLargeMatrix) {
+    const SerialMkl alone(cost < kLargeMatrix);
+    return body(0, count);
+  }
   const SerialBlas serial(true);
   parallel_for(0, count, std::max<int64_t>(1, static_cast<int64_t>(kLargeMatrix / 8 / std::max(cost, 1.0))), body);
 }

@@ -145,6 +145,9 @@ HWY_INLINE HWY_ATTR V bessel_i_near(D d, Pair<V> z) {
       1.42222222222235111e+01, 1.06666666666666288e+01, 4.00000000000000089e+00, 5.00000000000000000e-01};
   const V unit = hn::Set(d, 1.0 / 64);
   const Pair<V> s{hn::Mul(z.high, unit), hn::Mul(z.low, unit)};
+  if (hn::AllTrue(d, hn::Eq(s.low, hn::Zero(d)))) {  // float32's squares have no more digits
+    return kOrder == 0 ? polynomial(d, s.high, order_0) : polynomial(d, s.high, order_1);
+  }
   return kOrder == 0 ? polynomial(d, s, order_0) : polynomial(d, s, order_1);
 }
 // Times exp(-|x|) if kScaled: from 8 on a polynomial of 16 / x - 1 over the root.
@@ -167,10 +170,13 @@ struct BesselIOfVectors {
         -1.00010956596365399e-07, -3.48385343803763334e-07, -1.83491023589553846e-06, -1.50385472095018583e-05,
         -2.19235763831724295e-04, -9.74957719323563468e-03, 3.89398459025872334e-01};
     const V magnitude = hn::Abs(x);
-    V result = bessel_i_near<kOrder>(d, multiply(x, x));
-    if constexpr (kOrder == 1) result = hn::Mul(result, magnitude);
-    if constexpr (kScaled) result = hn::Mul(result, exp_vector(d, hn::Neg(magnitude)));
     const auto is_near = hn::Le(magnitude, hn::Set(d, kFarFromZero));
+    V result = magnitude;
+    if (HWY_LIKELY(!hn::AllFalse(d, is_near))) {
+      result = bessel_i_near<kOrder>(d, multiply(x, x));
+      if constexpr (kOrder == 1) result = hn::Mul(result, magnitude);
+      if constexpr (kScaled) result = hn::Mul(result, exp_vector(d, hn::Neg(magnitude)));
+    }
     if (HWY_UNLIKELY(!hn::AllTrue(d, is_near))) {
       const V t = hn::Sub(hn::Div(hn::Set(d, 2 * kFarFromZero), magnitude), hn::Set(d, 1.0));
       const V curve = kOrder == 0 ? polynomial_in_halves(d, t, far_0) : polynomial_in_halves(d, t, far_1);

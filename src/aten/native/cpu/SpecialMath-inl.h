@@ -200,10 +200,10 @@ struct ErfinvOfVectors {
 };
 
 // With the digits of float64: a guess of six digits, and a step of the third order, for which erf(guess) - x has twice
-// float64's digits.
+// float64's digits. Two functions: in a loop of their own guesses, and then steps, wait less for each other.
 struct ErfinvOfDoubles {
   template <typename D, typename V>
-  HWY_INLINE HWY_ATTR V operator()(D d, V given) const {
+  HWY_INLINE HWY_ATTR static V guess(D d, V given) {
     constexpr double guesses[] = {-5.43062558555134894e-09,
                                   -4.23488771265511905e-09, 4.47567189705404166e-07, -1.88713385850738957e-06,
                                   -1.27031858899873310e-05, 1.95486459857328816e-04, -8.36206385804445177e-04,
@@ -212,11 +212,8 @@ struct ErfinvOfDoubles {
                                       2.40449653829509022e-05, -5.22550476025618733e-05, 5.60863340774963640e-05,
                                       -9.06012210540718525e-05, 3.14329490057190972e-04, -8.83814259345389801e-04,
                                       1.26320697615290504e-03, 1.00949554159247556e+00, 3.83978358782358731e+00};
-    const V zero = hn::Zero(d);
     const V one = hn::Set(d, 1.0);
-    // So that what rounding takes from products is a number.
-    const auto is_tiny = hn::Lt(hn::Abs(given), hn::Set(d, 0x1p-800));
-    const V x = hn::Abs(hn::IfThenElse(is_tiny, hn::Mul(given, hn::Set(d, 0x1p200)), given));
+    const V x = inside(d, given).x;
     const V tail = hn::Sub(one, x);  // exact from 1/2 on
     const V width = short_log(d, hn::Mul(tail, hn::Add(one, x)));
     const auto is_far = hn::Gt(width, hn::Set(d, 5.83));
@@ -226,8 +223,15 @@ struct ErfinvOfDoubles {
       const V far = polynomial(d, hn::Sub(hn::Sqrt(width), hn::Set(d, 4.0)), far_guesses);
       ratio = hn::IfThenElse(is_far, far, ratio);
     }
-    const V y = hn::Mul(x, ratio);
+    return hn::Mul(x, ratio);
+  }
 
+  template <typename D, typename V>
+  HWY_INLINE HWY_ATTR static V improve(D d, V given, V y) {
+    const V zero = hn::Zero(d);
+    const V one = hn::Set(d, 1.0);
+    const auto [x, scaled, is_tiny] = inside(d, given);
+    const V tail = hn::Sub(one, x);
     // What erf(y) - x is of erf's slope: in the middle by a series, beside it by 1 - erf(y) = exp(-y^2) erfcx(y).
     const Pair<V> square = multiply(y, y);
     auto power = exp_parts(d, square.high);
@@ -241,22 +245,33 @@ struct ErfinvOfDoubles {
       off = hn::Mul(difference, power.scale_normal(d, inverse_slope.high));
     }
     if (!hn::AllTrue(d, is_middle)) {
-      const Pair<V> scaled = erfcx_pair(d, y);
+      const Pair<V> beside = erfcx_pair(d, y);
       const Pair<V> wanted = multiply(inverse_slope, {power.scale_normal(d, tail), zero});
-      const V difference = hn::Add(hn::Sub(wanted.high, scaled.high), hn::Sub(wanted.low, scaled.low));
+      const V difference = hn::Add(hn::Sub(wanted.high, beside.high), hn::Sub(wanted.low, beside.low));
       off = hn::IfThenElse(is_middle, off, difference);
     }
     const V step = hn::Mul(off, hn::Set(d, special::kSqrtPi / 2));
     V result = hn::Sub(y, hn::NegMulAdd(hn::Mul(step, step), y, step));
     result = hn::IfThenElse(is_tiny, hn::Mul(result, hn::Set(d, 0x1p-200)), result);
     result = hn::CopySign(result, given);
-    const auto is_inside = hn::Lt(x, one);
-    if (HWY_LIKELY(hn::AllTrue(d, is_inside))) return result;
-    const V end = hn::IfThenElse(hn::Eq(x, one), hn::CopySign(hn::Set(d, kEndless), given), hn::Set(d, special::kNaN));
-    return hn::IfThenElse(is_inside, result, end);
+    const V end =
+        hn::IfThenElse(hn::Eq(scaled, one), hn::CopySign(hn::Set(d, kEndless), given), hn::Set(d, special::kNaN));
+    return hn::IfThenElse(hn::Lt(scaled, one), result, end);
   }
 
  private:
+  template <typename D>
+  struct Inside {
+    hn::Vec<D> x;       // what has no result is as 0 until the end: it asks for nothing rare
+    hn::Vec<D> scaled;  // so that what rounding takes from products is a number
+    hn::Mask<D> is_tiny;
+  };
+  template <typename D, typename V>
+  HWY_INLINE HWY_ATTR static Inside<D> inside(D d, V given) {
+    const auto is_tiny = hn::Lt(hn::Abs(given), hn::Set(d, 0x1p-800));
+    const V scaled = hn::Abs(hn::IfThenElse(is_tiny, hn::Mul(given, hn::Set(d, 0x1p200)), given));
+    return {hn::IfThenElseZero(hn::Lt(scaled, hn::Set(d, 1.0)), scaled), scaled, is_tiny};
+  }
   // -log(x) to nine digits, for normal x up to 1.
   template <typename D, typename V>
   HWY_INLINE HWY_ATTR static V short_log(D d, V x) {

@@ -65,7 +65,14 @@ HWY_INLINE HWY_ATTR void store_stored(D d, hn::Vec<D> values, Element* to) {
     const auto parts = hn::BitCast(halves, rounded);
     hn::StoreU(hn::LowerHalf(half, hn::ConcatOdd(halves, parts, parts)), half, reinterpret_cast<uint16_t*>(to));
 #else
-    hn::StoreU(hn::TruncateTo(half, hn::ShiftRight<16>(rounded)), half, reinterpret_cast<uint16_t*>(to));
+    const auto upper = hn::ShiftRight<16>(rounded);
+#if HWY_TARGET == HWY_AVX2
+    if constexpr (hn::MaxLanes(D()) == 8) {  // one instruction, too, for what lies in two registers
+      const auto both = _mm_packus_epi32(_mm256_castsi256_si128(upper.raw), _mm256_extracti128_si256(upper.raw, 1));
+      return _mm_storeu_si128(reinterpret_cast<__m128i*>(to), both);
+    }
+#endif
+    hn::StoreU(hn::TruncateTo(half, upper), half, reinterpret_cast<uint16_t*>(to));
 #endif
   } else if constexpr (std::is_same_v<Element, c10::Half>) {
 #if TORCH_CONVERTS_HALVES
@@ -91,9 +98,26 @@ HWY_NOINLINE HWY_ATTR hn::Vec<D> load_stored_part(D d, const Element* from, int6
   for (int64_t i = 0; i < count; ++i) elements[i] = from[i];
   return load_stored(d, static_cast<const Element*>(elements));
 }
+#if HWY_TARGET == HWY_AVX2  // by halves: some processors take very long for a masked store
+template <typename Element, typename D>
+HWY_INLINE HWY_ATTR void store_by_halves(D d, hn::Vec<D> values, Element* to, int64_t count) {
+  if constexpr (hn::MaxLanes(D()) == 1) {
+    if (count > 0) hn::StoreU(values, d, to);
+  } else {
+    const hn::Half<D> half;
+    constexpr auto kHalf = static_cast<int64_t>(hn::MaxLanes(hn::Half<D>()));
+    if (count < kHalf) return store_by_halves(half, hn::LowerHalf(half, values), to, count);
+    hn::StoreU(hn::LowerHalf(half, values), half, to);
+    store_by_halves(half, hn::UpperHalf(half, values), to + kHalf, count - kHalf);
+  }
+}
+#endif
 template <typename Element, typename D>
 HWY_NOINLINE HWY_ATTR void store_stored_part(D d, hn::Vec<D> values, Element* to, int64_t count) {
   if constexpr (!c10::is_reduced_floating_v<Element>) {
+#if HWY_TARGET == HWY_AVX2
+    return store_by_halves(d, values, to, count);
+#endif
     return hn::BlendedStore(values, hn::FirstN(d, static_cast<size_t>(count)), d, to);
   }
   HWY_ALIGN Element elements[hn::MaxLanes(D())];

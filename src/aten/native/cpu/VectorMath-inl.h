@@ -77,11 +77,13 @@ HWY_INLINE HWY_ATTR Pair<V> multiply(Pair<V> a, V b) {
   const V product = hn::Mul(a.high, b);
   return {product, hn::MulAdd(a.low, b, hn::MulSub(a.high, b, product))};
 }
+// By the divisor's inverse; what that is off goes to the second number.
 template <typename V>
 HWY_INLINE HWY_ATTR Pair<V> divide(Pair<V> a, Pair<V> b) {
-  const V quotient = hn::Div(a.high, b.high);
+  const V inverse = hn::Div(hn::Set(hn::DFromV<V>(), hn::TFromV<V>(1)), b.high);
+  const V quotient = hn::Mul(a.high, inverse);
   const V rest = hn::NegMulAdd(quotient, b.low, hn::Add(hn::NegMulAdd(quotient, b.high, a.high), a.low));
-  return {quotient, hn::Div(rest, b.high)};
+  return {quotient, hn::Mul(rest, inverse)};
 }
 
 // x = mantissa * 2^exponent with the mantissa in [sqrt(1/2), sqrt(2)), for positive normal x;
@@ -525,7 +527,9 @@ HWY_INLINE HWY_ATTR V fmod_vector(D d, V a, V b) {
   const auto is_small = hn::Lt(divisor, hn::Set(d, std::numeric_limits<T>::min()));
   V large = rest_of_large(d, hn::IfThenElseZero(is_large, x),
                           hn::IfThenElse(is_small, hn::Mul(divisor, digits), divisor));
-  large = rest_of_quotient(d, large, divisor, hn::Trunc(hn::Div(large, divisor)));
+  if (HWY_UNLIKELY(!hn::AllFalse(d, is_small))) {
+    large = rest_of_quotient(d, large, divisor, hn::Trunc(hn::Div(large, divisor)));
+  }
   const V result = hn::IfThenElse(is_plain, rest, hn::IfThenElse(is_large, hn::CopySign(large, a), a));
   return hn::IfThenElse(has_rest, result, hn::Set(d, std::numeric_limits<T>::quiet_NaN()));
 #else

@@ -68,13 +68,13 @@ void write_panel(const T* from, int64_t step, int64_t columns, const std::vector
     }
     if (step == 1) {
       for (int64_t i = 0; i < run; ++i)
-        std::copy_n(place + i, columns, target_of(lines[first + static_cast<size_t>(i)]));
+        copy_few(place + i, columns, target_of(lines[first + static_cast<size_t>(i)]));
     } else if (in_order) {
       transpose_matrix(place, step, columns, run, target_of(lines[first]), width);
     } else {
       transpose_matrix(place, step, columns, run, buffer.get(), width);
       for (int64_t i = 0; i < run; ++i)
-        std::copy_n(buffer.get() + i * width, columns, target_of(lines[first + static_cast<size_t>(i)]));
+        copy_few(buffer.get() + i * width, columns, target_of(lines[first + static_cast<size_t>(i)]));
     }
     first = next;
     run = next_run;

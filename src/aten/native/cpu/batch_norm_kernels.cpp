@@ -410,10 +410,9 @@ void ChannelMomentsImpl(const Tensor& mean, const Tensor& variance, const Tensor
       for (double& middle : middles) middle /= n;
       squares = sums_of(1, middles, [](auto& add, const T* values) { add(0, SquaredDeviation<T>{values}); });
     }
-    for (int64_t c = 0; c < numbers; ++c) {
-      mean.data_ptr<T>()[c] = static_cast<T>(middles[static_cast<size_t>(c)]);
-      variance.data_ptr<T>()[c] = static_cast<T>(squares[static_cast<size_t>(c)] / n);
-    }
+    const auto as_number = [](double x) { return static_cast<T>(x); };
+    std::transform(middles.begin(), middles.end(), mean.data_ptr<T>(), as_number);
+    std::transform(squares.begin(), squares.end(), variance.data_ptr<T>(), [n](double x) { return static_cast<T>(x / n); });
   });
 }
 
@@ -452,27 +451,33 @@ struct Factors {
 // out = input * scale + other * other_scale + shift; `other` may be null.
 template <bool kOneForAll, typename Element>
 HWY_NOINLINE HWY_ATTR void scale_elements(Element* out, const Element* input, const Element* other,
-                                          const Factors<Computed<Element>>& by, int64_t count) {
+                                          Factors<Computed<Element>> by, int64_t count) {
   const hn::ScalableTag<Computed<Element>> d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  // Read once: nothing that is written can change them.
+  const auto number = [&](const Computed<Element>* from) HWY_ATTR {
+    return kOneForAll && from ? hn::Set(d, *from) : hn::Zero(d);
+  };
+  const auto scale = number(by.scale);
+  const auto other_scale = number(by.other_scale);
+  const auto shift = number(by.shift);
   const auto compute = [&](const auto& load, int64_t i) HWY_ATTR {
-    const auto factor = [&](const Computed<Element>* from) HWY_ATTR {
-      if constexpr (kOneForAll) return hn::Set(d, *from);
+    const auto factor = [&](const Computed<Element>* from, auto one) HWY_ATTR {
+      if constexpr (kOneForAll) return one;
       else return load(from + i);
     };
-    auto sum = hn::Mul(load(input + i), factor(by.scale));
-    if (other) sum = hn::Add(sum, hn::Mul(load(other + i), factor(by.other_scale)));
-    return hn::Add(sum, factor(by.shift));
+    auto sum = hn::Mul(load(input + i), factor(by.scale, scale));
+    if (other) sum = hn::Add(sum, hn::Mul(load(other + i), factor(by.other_scale, other_scale)));
+    return hn::Add(sum, factor(by.shift, shift));
   };
   if (count < lanes) {
     const auto load = [&](const auto* from) HWY_ATTR { return load_stored_part(d, from, count); };
     return store_stored_part(d, compute(load, 0), out, count);
   }
   const auto load = [&](const auto* from) HWY_ATTR { return load_stored(d, from); };
-  for (int64_t i = 0; i < count; i += lanes) {
-    i = std::min(i, count - lanes);  // the last vector begins earlier
-    store_stored(d, compute(load, i), out + i);
-  }
+  int64_t i = 0;
+  for (; i <= count - lanes; i += lanes) store_stored(d, compute(load, i), out + i);
+  if (i < count) store_stored(d, compute(load, count - lanes), out + count - lanes);  // begins earlier
 }
 
 // Several rows as one, where they are short: by numbers that are repeated.

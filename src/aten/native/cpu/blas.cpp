@@ -36,6 +36,8 @@ void zgemv_(const char* trans, const int* m, const int* n, const void* alpha, co
 [[gnu::weak]] int openblas_get_parallel();
 [[gnu::weak]] int openblas_get_num_threads();
 [[gnu::weak]] void openblas_set_num_threads(int threads);
+// Only MKL has this; it returns what was set before.
+[[gnu::weak]] int MKL_Set_Num_Threads_Local(int threads);
 #endif
 }
 
@@ -92,6 +94,8 @@ void blas_gemm(Gemm&& call_gemm, Gemv&& call_gemv, int64_t m, int64_t n, int64_t
   const int columns = blas_int(m);
   const int inner = blas_int(k);
   const int ldc = blas_int(out_leading);
+  constexpr int64_t kSerialWork = (int64_t{3} << 18) / static_cast<int64_t>(sizeof(T));
+  const SerialMkl serial(m * n * k < kSerialWork);
   call_gemm(&mode_b, &mode_a, &rows, &columns, &inner, &alpha, b.data, &ldb, a.data, &lda, &beta, out, &ldc);
 }
 
@@ -127,6 +131,31 @@ void gemm(int64_t m, int64_t n, int64_t k, c10::complex<double> alpha, MatrixOpe
   blas_gemm(Threaded<zgemm_>::call, Threaded<zgemv_>::call, m, n, k, alpha, a, b, beta, out, out_leading);
 }
 
+namespace {
+
+// A matrix of one column, turned and conjugated, times a vector.
+template <typename T, typename Gemv>
+void gemv_of_conjugates(Gemv&& call_gemv, int64_t count, const T* a, const T* b, T* out) {
+  const char mode = 'c';
+  const int rows = blas_int(count);
+  const int one = 1;
+  const T alpha(1);
+  const T beta(0);
+  call_gemv(&mode, &rows, &one, &alpha, a, &rows, b, &one, &beta, out, &one);
+}
+
+}  // namespace
+
+void conjugate_dot(int64_t count, const c10::complex<float>* a, const c10::complex<float>* b,
+                   c10::complex<float>* out) {
+  gemv_of_conjugates(Threaded<cgemv_>::call, count, a, b, out);
+}
+
+void conjugate_dot(int64_t count, const c10::complex<double>* a, const c10::complex<double>* b,
+                   c10::complex<double>* out) {
+  gemv_of_conjugates(Threaded<zgemv_>::call, count, a, b, out);
+}
+
 #define TORCH_INTEGER_GEMM(cpp_type, ...)                                                                 \
   void gemm(int64_t m, int64_t n, int64_t k, cpp_type alpha, MatrixOperand<cpp_type> a,                   \
             MatrixOperand<cpp_type> b, cpp_type beta, cpp_type* out, int64_t out_leading) {               \
@@ -147,6 +176,18 @@ SerialBlas::SerialBlas([[maybe_unused]] bool active) : threads_(0) {
   if (threads == 1) return;
   threads_ = threads;
   openblas_set_num_threads(1);
+#endif
+}
+
+SerialMkl::SerialMkl([[maybe_unused]] bool active) : threads_(-1) {
+#ifndef _WIN32
+  if (active && MKL_Set_Num_Threads_Local && get_num_threads() > 1) threads_ = MKL_Set_Num_Threads_Local(1);
+#endif
+}
+
+SerialMkl::~SerialMkl() {
+#ifndef _WIN32
+  if (threads_ >= 0) MKL_Set_Num_Threads_Local(threads_);
 #endif
 }
 

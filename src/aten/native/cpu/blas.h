@@ -27,6 +27,12 @@ C10_FORALL_COMPLEX_TYPES(TORCH_DECLARE_GEMM)
 C10_FORALL_INTEGRAL_TYPES(TORCH_DECLARE_GEMM)
 #undef TORCH_DECLARE_GEMM
 
+// out = the sum of conj(a) b over `count` neighbours.
+void conjugate_dot(int64_t count, const c10::complex<float>* a, const c10::complex<float>* b,
+                   c10::complex<float>* out);
+void conjugate_dot(int64_t count, const c10::complex<double>* a, const c10::complex<double>* b,
+                   c10::complex<double>* out);
+
 // A routine of BLAS or LAPACK: they take as many threads as OpenMP has for this one, which get_num_threads sees to.
 template <auto routine>
 struct Threaded;
@@ -49,6 +55,19 @@ class SerialBlas {
 
  private:
   int threads_;  // to return to; 0: nothing was changed
+};
+
+// While it lives, MKL does what this thread asks for without others, if `active`: below some size waking them takes
+// longer than the work.
+class SerialMkl {
+ public:
+  explicit SerialMkl(bool active);
+  ~SerialMkl();
+  SerialMkl(const SerialMkl&) = delete;
+  SerialMkl& operator=(const SerialMkl&) = delete;
+
+ private:
+  int threads_;  // to return to; -1: nothing was changed
 };
 
 }  // namespace at::native::cpu

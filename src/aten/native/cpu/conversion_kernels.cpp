@@ -43,10 +43,12 @@ TORCH_SIMD inline To convert(From value) {
   }
 }
 
-// What wraps through int64 (see above), which few processors have vectors for.
+// What wraps through int64 (see above), and int64 itself: before AVX-512 x86 has no vectors for it.
+constexpr bool kHasInt64 = !HWY_ARCH_X86 || HWY_TARGET <= HWY_AVX3 || HWY_TARGET == HWY_SCALAR;
 template <typename To, typename From>
-constexpr bool kWraps = std::is_integral_v<To> && !std::is_same_v<To, bool> &&
-                        (std::is_unsigned_v<To> || sizeof(To) < sizeof(int)) && std::is_floating_point_v<From>;
+constexpr bool kWraps = std::is_integral_v<To> && !std::is_same_v<To, bool> && std::is_floating_point_v<From> &&
+                        (std::is_unsigned_v<To> || sizeof(To) < sizeof(int) ||
+                         (sizeof(To) == sizeof(int64_t) && !kHasInt64));
 
 // In parts: where no number is beyond int32, as is usual, through that. What is beyond becomes the least or the
 // greatest of these on every processor, or 0 where NaN is 0 in int64, too.
@@ -285,7 +287,7 @@ c10::ScalarType wide_type(c10::ScalarType to, c10::ScalarType from) {
   return c10::is_integral_type(from, /*include_bool=*/true) && !unsigned_to_floating ? kLong : kDouble;
 }
 
-constexpr int64_t kConversionBlock = 512;  // elements
+constexpr int64_t kConversionBlock = 8192;  // bytes
 constexpr int64_t kFewElements = 8;        // not worth bringing side by side
 
 }  // namespace
@@ -340,12 +342,12 @@ void Conversion::operator()(char* to, int64_t to_step, const char* from, int64_t
 
 // What lies apart is brought side by side, or from there: steps have vectors for neighbours only.
 void Conversion::run_in_blocks(char* to, int64_t to_step, const char* from, int64_t from_step, int64_t count) const {
-  constexpr int64_t kBytes = kConversionBlock * sizeof(c10::complex<double>);
-  alignas(64) char read[kBytes];
-  alignas(64) char wide[kBytes];
-  alignas(64) char written[kBytes];
-  for (int64_t done = 0; done < count; done += kConversionBlock) {
-    const int64_t part = std::min(kConversionBlock, count - done);
+  alignas(64) char read[kConversionBlock];
+  alignas(64) char wide[kConversionBlock];
+  alignas(64) char written[kConversionBlock];
+  const int64_t at_once = kConversionBlock / std::max({to_size_, from_size_, wide_size_});
+  for (int64_t done = 0; done < count; done += at_once) {
+    const int64_t part = std::min(at_once, count - done);
     const char* source = from + done * from_step;
     char* target = to + done * to_step;
     int64_t source_step = from_step;

@@ -36,6 +36,7 @@ using Geometry = ConvolutionGeometry;
 
 constexpr int64_t kTileBytes = 1 << 18;          // of the matrix of windows
 constexpr int64_t kShortLine = 6;
+constexpr int64_t kNarrow = 8;
 constexpr int64_t kManyResults = 512;            // of a channel
 constexpr int64_t kSomeResults = 32;             // the same, of a few vectors
 constexpr int64_t kFewPlaces = 16;               // of results
@@ -365,11 +366,12 @@ void in_one_layout(const Tensor& out, const Tensor& input, bool takes_last, Body
   at::detail::copy_into(out, result);
 }
 
-// Whether lines of so many results of row-major images leave most of a vector empty, where one of channels is full.
+// Whether lines of so many results of row-major images leave part of a vector empty, or most of a long one, where one of
+// channels is full.
 bool is_narrow(const Geometry& g, int64_t width, const Tensor& out, const Tensor& input) {
   return is_channelwise(g) && fills_vectors(g) && c10::is_floating_type(out.dtype()) && out.dim() == 4 &&
          out.is_contiguous() && input.is_contiguous() && out.sizes()[2] * out.sizes()[3] > 1 &&
-         g.kernel_elements() > 1 && width <= panel_columns<float>() / 4;
+         g.kernel_elements() > 1 && width <= std::min<int64_t>(kNarrow, panel_columns<float>() / 2);
 }
 
 bool lies_last(const Tensor& weight) {
@@ -383,6 +385,19 @@ Tensor lay_out_weight(Geometry& g, const Tensor& weight, bool takes_last) {
 }
 
 const uint16_t* bits_of(const Tensor& tensor) { return static_cast<const uint16_t*>(tensor.data_ptr()); }
+
+// Whether windows are single elements that lie apart in row-major images, which several vectors of channels read.
+bool is_spread(const Geometry& g, const Tensor& input) {
+  return g.kernel_elements() == 1 && g.has_stride() && g.padding == Geometry::Triple{0, 0, 0} &&
+         g.window_channels >= panel_columns<float>() && input.is_contiguous();
+}
+// These elements alone.
+Tensor take_windows(const Tensor& input, IntArrayRef stride) {
+  Tensor taken = input;
+  for (size_t dim = 0; dim < stride.size(); ++dim)
+    taken = native::slice(taken, static_cast<int64_t>(dim) + 2, std::nullopt, std::nullopt, stride[dim]);
+  return at::detail::to_contiguous(taken);
+}
 
 // False: not for this way.
 bool convolve_in_pairs(Geometry g, bool transposed, const Tensor& out, const Tensor& input, const Tensor& weight,
@@ -493,6 +508,10 @@ void convolution_kernel(const Tensor& out, const Tensor& input, const Tensor& we
                        groups);
     if (!result.is_same(out)) at::detail::copy_into(out, result);
     return;
+  }
+  if (is_spread(geometry, input)) {
+    const DimVector steps(stride.size(), 1);
+    return convolution_kernel(out, take_windows(input, stride), weight, bias, steps, padding, dilation, groups);
   }
   if (is_narrow(geometry, geometry.windows[2], out, input) || fills_pairs(geometry, out, input)) {
     const Tensor result = like_with_channels_last(out);

@@ -122,8 +122,8 @@ HWY_ATTR void planes_float(const float* image, int64_t step, int64_t sources, co
   }
 }
 
-// Lines of results that are in registers together.
-constexpr int kPlaneLines = hn::MaxLanes(hn::ScalableTag<float>()) == 16 ? 8 : 4;
+// Lines of results that are in registers together: fewer would wait for each other's sums.
+constexpr int kPlaneLines = 8;
 
 // Adds `Taps` places of the kernel, each a line below the one before: every line that is loaded serves all of them.
 template <int Lines, int Taps, typename D, typename T, typename V>
@@ -204,7 +204,7 @@ template <typename T>
 HWY_ATTR void plane(const T* data, const KernelColumns& columns, const T* weights, T start, int64_t lines, int64_t line,
                     int64_t width, T* out) {
   if (lines >= kPlaneLines) plane_by<kPlaneLines>(data, columns, weights, start, lines, line, width, out);
-  else if (lines >= 3) plane_by<3>(data, columns, weights, start, lines, line, width, out);
+  else if (lines >= 4) plane_by<4>(data, columns, weights, start, lines, line, width, out);
   else plane_by<1>(data, columns, weights, start, lines, line, width, out);
 }
 void direct_plane_float(const float* data, const KernelColumns& columns, const float* weights, float start,

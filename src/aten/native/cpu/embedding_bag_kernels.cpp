@@ -35,9 +35,9 @@ namespace HWY_NAMESPACE {
 
 constexpr int64_t kAhead = 16;  // rows that are asked for before they are needed
 
-// body(first column, columns between vectors, columns of a vector, vectors) for the columns of a row: four vectors at a
-// time, then two, then one. The last ones begin earlier where not all of them is left; only in a row that is shorter
-// than a vector the one has fewer columns.
+// body(first column, columns between vectors, columns of a vector, vectors) for the columns of a row: eight vectors at a
+// time, unless four are as long, then four, two, and one. The last ones begin earlier where not all of them is left;
+// only in a row that is shorter than a vector the one has fewer columns.
 template <typename D, typename Body>
 HWY_INLINE HWY_ATTR void for_each_block(D d, int64_t columns, const Body& body) {
   [[maybe_unused]] const auto lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -45,6 +45,11 @@ HWY_INLINE HWY_ATTR void for_each_block(D d, int64_t columns, const Body& body) 
 #if HWY_TARGET == HWY_SCALAR  // one number after the other
   for (; column < columns; ++column) body(column, 1, 1, std::integral_constant<int, 1>());
 #else
+  if constexpr (hn::MaxLanes(d) * sizeof(hn::TFromD<D>) <= 32) {
+    for (; column + 8 * lanes <= columns; column += 8 * lanes) {
+      body(column, lanes, lanes, std::integral_constant<int, 8>());
+    }
+  }
   for (; column + 4 * lanes <= columns; column += 4 * lanes) {
     body(column, lanes, lanes, std::integral_constant<int, 4>());
   }
@@ -70,12 +75,12 @@ struct BagTable {
   const Element* elements;
   const Element* end;
   int64_t columns;
-  // Whether more of the table is read than the nearer caches hold.
+  // Whether more of the table is read than the nearest cache holds.
   bool is_large;
 };
 template <typename Element>
 BagTable<Element> bag_table(const Bags& bags, const Tensor& table) {
-  constexpr int64_t kNear = 1 << 18;
+  constexpr int64_t kNear = 1 << 15;
   const Element* const elements = table.data_ptr<Element>();
   return {bags, elements, elements + table.numel(), table.sizes()[1], static_cast<int64_t>(table.nbytes()) > kNear};
 }
@@ -100,33 +105,35 @@ template <int kVectors, typename Element, typename D>
 HWY_NOINLINE HWY_ATTR void sum_columns(D d, const BagTable<Element>& table, int64_t first, int64_t end, int64_t column,
                                        int64_t step, int64_t count, const Element* factors, bool mean, Element* out) {
   using Number = hn::TFromD<D>;
+  constexpr int kInLine = std::max<int>(1, 64 / (hn::MaxLanes(D()) * sizeof(Element)));  // vectors of a line of cache
   const int64_t* const indices = table.bags.indices;
   const int64_t padding = table.bags.padding;
   const int64_t last = table.is_large ? table.bags.starts.back() - kAhead : 0;
   int64_t place = table.bags.starts[first];
   for (int64_t bag = first; bag < end; ++bag) {
     hn::Vec<D> sums[kVectors];
-#pragma GCC unroll 4
+#pragma GCC unroll 8
     for (int i = 0; i < kVectors; ++i) sums[i] = hn::Zero(d);
     int64_t rows = 0;
     auto factor = hn::Set(d, Number{1});
     for (const int64_t stop = table.bags.starts[bag + 1]; place < stop; ++place) {
       if (place < last) {
         const Element* next = table.elements + indices[place + kAhead] * table.columns + column;
-        for (int i = 0; i < kVectors; ++i) hwy::Prefetch(next + i * step);
+#pragma GCC unroll 8
+        for (int i = 0; i < kVectors; i += kInLine) hwy::Prefetch(next + i * step);
       }
       if (indices[place] == padding) continue;
       ++rows;
       const Element* row = table.elements + indices[place] * table.columns + column;
       if (factors) factor = hn::Set(d, static_cast<Number>(factors[place]));
-#pragma GCC unroll 4
+#pragma GCC unroll 8
       for (int i = 0; i < kVectors; ++i) {
         const auto part = kVectors > 1 ? load_stored(d, row + i * step) : load_before(d, row, count, table.end);
         sums[i] = hn::MulAdd(part, factor, sums[i]);
       }
     }
     const auto divisor = hn::Set(d, static_cast<Number>(std::max<int64_t>(rows, 1)));
-#pragma GCC unroll 4
+#pragma GCC unroll 8
     for (int i = 0; i < kVectors; ++i) {
       if (mean) sums[i] = hn::Div(sums[i], divisor);
       Element* const to = out + bag * table.columns + column + i * step;
@@ -156,7 +163,7 @@ void SumBags(const Tensor& out, const Tensor& table, const Bags& bags, const Ten
       if constexpr (hn::MaxLanes(wide) == 16) {  // rows of 8 to 15 numbers fill halves of vectors
         if (plan.columns >= 8 && plan.columns < 16) return sum(hn::Half<decltype(wide)>());
       }
-      sum(wide);
+      with_vectors_for<Computed<Element>>(plan.columns, sum);
     });
   });
 }

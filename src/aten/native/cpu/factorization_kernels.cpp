@@ -2,13 +2,37 @@
 
 #include <aten/Dispatch.h>
 #include <aten/Kernels.h>
+#include <aten/native/cpu/FusedKernels.h>
 #include <aten/native/cpu/MatrixBatch.h>
 #include <aten/native/cpu/panel_gemm.h>
+#include <c10/util/complex.h>
 
 #include <memory>
 #include <type_traits>
 
 namespace at::native::cpu {
+
+namespace {
+
+// The other triangle of a Hermitian matrix, in squares whose lines stay in the first cache.
+template <typename T>
+void mirror_triangle(T* matrix, int64_t rows, bool upper) {
+  constexpr int64_t kSide = 16;
+  for (int64_t left = 0; left < rows; left += kSide) {
+    for (int64_t top = left; top < rows; top += kSide) {
+      for (int64_t column = left; column < std::min(left + kSide, rows); ++column) {
+        for (int64_t row = std::max(top, column + 1); row < std::min(top + kSide, rows); ++row) {
+          T& below = matrix[column * rows + row];
+          T& above = matrix[row * rows + column];
+          if constexpr (std::is_floating_point_v<T>) (upper ? below : above) = upper ? above : below;
+          else (upper ? below : above) = c10::conj(upper ? above : below);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
 
 void cholesky_kernel(const Tensor& matrices, const Tensor& info, bool upper) {
   dispatch_floating_and_complex_types(matrices.dtype(), "cholesky_cpu", [&](auto type) {
@@ -25,6 +49,21 @@ void cholesky_kernel(const Tensor& matrices, const Tensor& info, bool upper) {
           if (upper) std::fill(first + column + 1, first + a.rows, T(0));
           else std::fill(first, first + column, T(0));
         }
+      }
+    });
+  });
+}
+
+void invert_cholesky(const Tensor& factors, const Tensor& info, bool upper) {
+  dispatch_floating_and_complex_types(factors.dtype(), "cholesky_inverse", [&](auto type) {
+    using T = typename decltype(type)::type;
+    const MatrixBatch<T> a(factors);
+    int* codes = info.data_ptr<int>();
+    const char triangle = upper ? 'U' : 'L';
+    for_each_matrix(a.count, cube(a.rows, a.rows), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        Lapack<T>::potri(&triangle, &a.rows, a[i], &a.leading, codes + i);
+        mirror_triangle(a[i], a.rows, upper);
       }
     });
   });

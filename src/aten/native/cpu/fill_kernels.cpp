@@ -51,13 +51,20 @@ void FillImpl(TensorIterator& iter, const Scalar& value) {
   });
 }
 
-// The output of both is one-dimensional and contiguous.
-template <typename T, typename Generate>
-void generate_range(TensorIterator& iter, Generate generate) {
-  auto* out = reinterpret_cast<T*>(iter.data(0));
-  parallel_for(0, iter.numel(), kGrainSize, [&](int64_t first, int64_t last) HWY_ATTR {
-    for (int64_t i = first; i < last; ++i) out[i] = generate(i);
-  });
+// The output of both is one-dimensional and contiguous. generate(Number) gets the index, which is counted within a part:
+// few processors have vectors that make double of int64.
+template <typename T, typename Number, typename Generate>
+TORCH_SIMD void generate_range(T* out, int64_t first, int64_t last, Generate generate) {
+  for (int64_t done = first; done < last; done += kStagedRow) {
+    const auto part = static_cast<int32_t>(std::min(kStagedRow, last - done));
+    const auto before = static_cast<Number>(done);
+    T* const target = out + done;
+    if constexpr (std::is_integral_v<T> && !std::is_integral_v<Number>) {  // rare: no vectors
+      for (int64_t i = 0; i < part; ++i) target[one_index(i)] = generate(before + static_cast<Number>(i));
+    } else {
+      for (int32_t i = 0; i < part; ++i) target[i] = generate(before + static_cast<Number>(i));
+    }
+  }
 }
 
 void ArangeImpl(TensorIterator& iter, const Scalar& start, const Scalar& step) {
@@ -65,9 +72,13 @@ void ArangeImpl(TensorIterator& iter, const Scalar& start, const Scalar& step) {
     using T = typename decltype(type)::type;
     // Floats are computed in double, so that the last elements of a long range are right.
     using Wide = std::conditional_t<std::is_floating_point_v<T>, double, int64_t>;
-    const Wide first = start.to<Wide>();
+    const Wide origin = start.to<Wide>();
     const Wide stride = step.to<Wide>();
-    generate_range<T>(iter, [=](int64_t i) HWY_ATTR { return static_cast<T>(first + stride * static_cast<Wide>(i)); });
+    auto* out = reinterpret_cast<T*>(iter.data(0));
+    parallel_for(0, iter.numel(), kGrainSize, [&](int64_t first, int64_t last) HWY_ATTR {
+      generate_range<T, Wide>(out, first, last,
+                              [=](Wide i) HWY_ATTR { return static_cast<T>(origin + stride * i); });
+    });
   });
 }
 
@@ -75,14 +86,20 @@ void LinspaceImpl(TensorIterator& iter, const Scalar& start, const Scalar& end, 
   dispatch_numeric_types(iter.dtype(0), "linspace", [&](auto type) {
     using T = typename decltype(type)::type;
     using Step = std::conditional_t<std::is_floating_point_v<T>, T, double>;
-    const T first = start.to<T>();
-    const T last = end.to<T>();
-    const Step stride =
-        steps > 1 ? (static_cast<Step>(last) - static_cast<Step>(first)) / static_cast<Step>(steps - 1) : Step(0);
+    const auto origin = static_cast<Step>(start.to<T>());
+    const auto target = static_cast<Step>(end.to<T>());
+    const Step stride = steps > 1 ? (target - origin) / static_cast<Step>(steps - 1) : Step(0);
+    auto* out = reinterpret_cast<T*>(iter.data(0));
     // From both ends, so that the last element is `end` exactly.
-    generate_range<T>(iter, [=](int64_t i) HWY_ATTR {
-      if (i < steps / 2 || steps == 1) return static_cast<T>(static_cast<Step>(first) + stride * static_cast<Step>(i));
-      return static_cast<T>(static_cast<Step>(last) - stride * static_cast<Step>(steps - i - 1));
+    const int64_t middle = steps == 1 ? 1 : steps / 2;
+    const auto greatest = static_cast<double>(steps - 1);
+    parallel_for(0, iter.numel(), kGrainSize, [&](int64_t first, int64_t last) HWY_ATTR {
+      generate_range<T, double>(out, first, std::min(last, middle), [=](double i) HWY_ATTR {
+        return static_cast<T>(origin + stride * static_cast<Step>(i));
+      });
+      generate_range<T, double>(out, std::max(first, middle), last, [=](double i) HWY_ATTR {
+        return static_cast<T>(target - stride * static_cast<Step>(greatest - i));
+      });
     });
   });
 }

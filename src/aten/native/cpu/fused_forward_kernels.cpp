@@ -66,8 +66,9 @@ template <typename T>
 struct LerpByWeight {
   TORCH_SIMD T operator()(T start, T end, T weight) const {
     const T difference = end - start;
-    const T from_end = multiply_add(weight - T(1), difference, end);
-    return std::fabs(weight) < T(0.5) ? multiply_add(weight, difference, start) : from_end;
+    // One product for both, for what is left of a row would guess at a branch.
+    const bool is_near = std::fabs(weight) < T(0.5);
+    return multiply_add(weight - (is_near ? T(0) : T(1)), difference, is_near ? start : end);
   }
 };
 template <typename T>

@@ -50,14 +50,7 @@ void write_results(const T* sums, int64_t count, int64_t columns, const int64_t*
                    T* out) {
   const int64_t width = panel_columns<T>();
   if (layout.channels_last) {
-    for (int64_t i = 0; i < count; ++i) {
-      constexpr int64_t kPiece = 4;  // often all: too few for a call
-      const T* from = sums + i * width;
-      T* to = out + writes[i];
-      int64_t j = 0;
-      for (; j + kPiece <= columns; j += kPiece) std::copy_n(from + j, kPiece, to + j);
-      std::copy_n(from + j, columns - j, to + j);
-    }
+    for (int64_t i = 0; i < count; ++i) copy_few(sums + i * width, columns, out + writes[i]);
   } else if (layout.in_order) {
     for_each_line(writes, count, 1, [&](int64_t first, int64_t length) {
       transpose_matrix(sums + first * width, width, length, columns, out + writes[first], layout.image.channel);
@@ -196,6 +189,15 @@ void compute_groups(const PreparedPhase& prepared, Range wanted, int64_t channel
   }
 }
 
+// Whether all results can be sorted by the taps that read of the image, and are enough for that: then images are read
+// as they lie. Planes of row-major ones may lie at distances that share places in the cache, those of frames seldom.
+bool needs_no_frame(const GatherPlan& plan, const Geometry& g, int64_t sources, bool joined) {
+  int64_t least = 1;  // results of a phase
+  for (int dim = 0; dim < 3; ++dim) least *= plan.axis(dim).phases.back().count;
+  return plan.has_frame() && plan.channels_last() && g.kernel_elements() <= 64 && sources >= kFewSortedSources &&
+         (joined || least >= kBlockResults);
+}
+
 template <typename T, typename Result>
 void run_plan(const Geometry& g, GatherPlan plan, const std::array<int64_t, 3>& result_size,
               const WeightLayout& layout, Result* out, const T* input, int64_t image_elements, const T* weight,
@@ -204,13 +206,12 @@ void run_plan(const Geometry& g, GatherPlan plan, const std::array<int64_t, 3>& 
   const ResultLayout results{ImageLayout::of(result_size, result_channels, plan.channels_last()), plan.channels_last(),
                              plan.axis(0).phases.size() * plan.axis(1).phases.size() * plan.axis(2).phases.size() == 1,
                              result_channels};
-  const int64_t frame = plan.has_frame() ? plan.frame_elements() : 0;
   const int64_t result_elements = result_channels * result_size[0] * result_size[1] * result_size[2];
   const int64_t weight_bytes = g.groups * layout.results * layout.sources * g.kernel_elements() * int64_t{sizeof(T)};
   // Small images are computed as one: a large weight is not read again for each, and what they read alike is sorted.
   const bool joined =
       weight_bytes > kLargeWeight && result_size[0] * result_size[1] * result_size[2] < kSmallImage;
-  const int64_t read = (frame ? frame : image_elements) * int64_t{sizeof(T)};
+  const int64_t read = (plan.has_frame() ? plan.frame_elements() : image_elements) * int64_t{sizeof(T)};
   const int64_t most_joined = std::max<int64_t>(1, kJoinedBytes / read);
   if (joined && g.batch > most_joined) {
     Geometry some = g;
@@ -221,7 +222,10 @@ void run_plan(const Geometry& g, GatherPlan plan, const std::array<int64_t, 3>& 
     }
     return;
   }
-  if (joined && plan.has_frame()) plan.turn_frame();
+  const bool is_sorted = needs_no_frame(plan, g, layout.sources, joined);
+  if (is_sorted) plan.drop_frame();
+  else if (joined && plan.has_frame()) plan.turn_frame();
+  const int64_t frame = plan.has_frame() ? plan.frame_elements() : 0;
   std::vector<PreparedPhase> phases;
   int64_t work = 0;
   int64_t line_count = 0;  // of a panel, with those of all phases
@@ -234,7 +238,10 @@ void run_plan(const Geometry& g, GatherPlan plan, const std::array<int64_t, 3>& 
         work += count * std::max<int64_t>(layout.sources * taps, 1);
         std::vector<uint64_t> inside;
         const int64_t worth = layout.sources >= kSortedSources ? kWorthSorting : kFewWorthSorting;
-        if (frame && taps <= 64 && layout.sources >= kFewSortedSources && (joined || count >= kBlockResults)) {
+        if (is_sorted) {
+          inside = phase.find_inside(plan, z, y, x);
+        } else if (frame && taps <= 64 && layout.sources >= kFewSortedSources &&
+                   (joined || count >= kBlockResults)) {
           inside = phase.find_inside(plan, z, y, x);
           int64_t read = 0;
           for (const uint64_t mask : inside) read += __builtin_popcountll(mask);

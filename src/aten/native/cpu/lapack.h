@@ -13,6 +13,7 @@
 
 #define TORCH_LAPACK_DECLARE(p, T, R, orgqr, ormqr, hetrf, hetrs)                                                      \
   void p##potrf_(const char* uplo, const int* n, T* a, const int* lda, int* info);                                     \
+  void p##potri_(const char* uplo, const int* n, T* a, const int* lda, int* info);                                     \
   void p##getrf_(const int* m, const int* n, T* a, const int* lda, int* pivots, int* info);                            \
   void p##getrs_(const char* trans, const int* n, const int* nrhs, const T* a, const int* lda, const int* pivots,      \
                  T* b, const int* ldb, int* info);                                                                     \
@@ -89,6 +90,7 @@ struct Lapack;
     using Real = R;                                                                            \
     static constexpr bool kIsReal = real;                                                      \
     static constexpr auto potrf = Threaded<p##potrf_>::call;                                   \
+    static constexpr auto potri = Threaded<p##potri_>::call;                                   \
     static constexpr auto getrf = Threaded<p##getrf_>::call;                                   \
     static constexpr auto getrs = Threaded<p##getrs_>::call;                                   \
     static constexpr auto trsm = Threaded<p##trsm_>::call;                                     \

@@ -4,6 +4,7 @@
 #include <aten/EmptyTensor.h>
 #include <aten/Kernels.h>
 #include <aten/Parallel.h>
+#include <aten/native/cpu/FusedForward.h>
 #include <aten/native/cpu/bfloat16_products.h>
 #include <aten/native/cpu/blas.h>
 #include <aten/native/cpu/byte_products.h>
@@ -301,6 +302,13 @@ void bmm_kernel(const Tensor& out, const Tensor& a, const Tensor& b) {
     }
   });
   if (!target.is_same(out)) at::detail::copy_into(out, target);
+}
+
+void conjugate_dot(const Tensor& out, const Tensor& self, const Tensor& other) {
+  dispatch_complex_types(self.dtype(), "vdot", [&](auto type) {
+    using T = typename decltype(type)::type;
+    conjugate_dot(self.numel(), self.data_ptr<T>(), other.data_ptr<T>(), out.data_ptr<T>());
+  });
 }
 
 }  // namespace at::native::cpu

@@ -20,12 +20,13 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// A vector of the parameter and of its gradient, as a step begins.
+// A vector of the parameter and of its gradient, as a step begins. Numbers are given by value here and in the steps:
+// nothing that is written can change them.
 template <typename D>
 struct Beginning {
   using V = hn::Vec<D>;
   template <typename Element>
-  HWY_INLINE HWY_ATTR Beginning(D d, const Element* p, const Element* g, const StepBeginning& by)
+  HWY_INLINE HWY_ATTR Beginning(D d, const Element* p, const Element* g, StepBeginning by)
       : parameter(load_stored(d, p)), gradient(load_stored(d, g)) {
     using T = hn::TFromD<D>;
     if (by.shrink != 1) parameter = hn::Mul(parameter, hn::Set(d, static_cast<T>(by.shrink)));
@@ -37,11 +38,12 @@ struct Beginning {
 
 // Operands are the parameter, its gradient, their mean and square, and the largest square or null.
 template <typename Element>
-HWY_NOINLINE HWY_ATTR void AdamPart(const StepPart& part, const StepBeginning& beginning, const AdamNumbers& numbers) {
+HWY_NOINLINE HWY_ATTR void AdamPart(StepPart part, StepBeginning beginning, AdamNumbers numbers) {
   using T = Computed<Element>;
   const hn::ScalableTag<T> d;
   const auto set = [d](double value) HWY_ATTR { return hn::Set(d, static_cast<T>(value)); };
   Element* const p = static_cast<Element*>(part.operands[0]);
+  const Element* const grad = static_cast<const Element*>(part.operands[1]);
   Element* const mean = static_cast<Element*>(part.operands[2]);
   Element* const square = static_cast<Element*>(part.operands[3]);
   Element* const largest = static_cast<Element*>(part.operands[4]);
@@ -49,7 +51,7 @@ HWY_NOINLINE HWY_ATTR void AdamPart(const StepPart& part, const StepBeginning& b
   const bool near = share < T(0.5) && share > T(-0.5);  // where lerp_ starts
   const auto slope = hn::Set(d, near ? share : share - T(1));
   for (int64_t i = 0; i < part.count; i += static_cast<int64_t>(hn::Lanes(d))) {
-    const Beginning<decltype(d)> now(d, p + i, static_cast<const Element*>(part.operands[1]) + i, beginning);
+    const Beginning<decltype(d)> now(d, p + i, grad + i, beginning);
     const auto g = now.gradient;
     auto m = load_stored(d, mean + i);
     m = hn::MulAdd(slope, hn::Sub(g, m), near ? m : g);
@@ -68,14 +70,15 @@ HWY_NOINLINE HWY_ATTR void AdamPart(const StepPart& part, const StepBeginning& b
 
 // Operands are the parameter, its gradient, and the velocity or null.
 template <typename Element>
-HWY_NOINLINE HWY_ATTR void SgdPart(const StepPart& part, const StepBeginning& beginning, const SgdNumbers& numbers) {
+HWY_NOINLINE HWY_ATTR void SgdPart(StepPart part, StepBeginning beginning, SgdNumbers numbers) {
   using T = Computed<Element>;
   const hn::ScalableTag<T> d;
   const auto set = [d](double value) HWY_ATTR { return hn::Set(d, static_cast<T>(value)); };
   Element* const p = static_cast<Element*>(part.operands[0]);
+  const Element* const grad = static_cast<const Element*>(part.operands[1]);
   Element* const velocity = static_cast<Element*>(part.operands[2]);
   for (int64_t i = 0; i < part.count; i += static_cast<int64_t>(hn::Lanes(d))) {
-    const Beginning<decltype(d)> now(d, p + i, static_cast<const Element*>(part.operands[1]) + i, beginning);
+    const Beginning<decltype(d)> now(d, p + i, grad + i, beginning);
     auto step = now.gradient;
     if (velocity) {
       const auto v =

@@ -170,6 +170,18 @@ void randperm_kernel(const Tensor& out, const Generator& given) {
   });
 }
 
+namespace {
+
+// The running sums of a row, and its sum: alone, so that it stays in a register.
+template <typename T>
+C10_NOINLINE T sum_up(const T* row, int64_t count, T* sums) {
+  T total = 0;
+  for (int64_t i = 0; i < count; ++i) sums[i] = total += row[i];
+  return total;
+}
+
+}  // namespace
+
 void multinomial_kernel(const Tensor& out, const Tensor& self, bool replacement, const Generator& given) {
   CPUGenerator& generator = cpu_generator(given);
   const std::lock_guard<std::mutex> lock(generator.mutex);
@@ -187,27 +199,39 @@ void multinomial_kernel(const Tensor& out, const Tensor& self, bool replacement,
       const auto is_before = [](const auto& a, const auto& b) {
         return a.first != b.first ? a.first > b.first : a.second < b.second;
       };
+      const bool few = samples <= 32;  // they stand in order while the others pass
       for (int64_t i = 0; i < rows; ++i) {
+        int64_t count = 0;
         for (int64_t j = 0; j < categories; ++j) {
           const auto drawn = static_cast<scalar_t>(-std::log1p(-generator.uniform<double>()));
-          keys[j] = {values[i * categories + j] / drawn, j};
+          const std::pair<scalar_t, int64_t> key(values[i * categories + j] / drawn, j);
+          if (!few) {
+            keys[j] = key;
+            continue;
+          }
+          if (count == samples && !is_before(key, keys[count - 1])) continue;
+          int64_t place = count < samples ? count++ : count - 1;
+          for (; place > 0 && is_before(key, keys[place - 1]); --place) keys[place] = keys[place - 1];
+          keys[place] = key;
         }
-        if (samples < categories) std::nth_element(keys.begin(), keys.begin() + samples, keys.end(), is_before);
-        std::sort(keys.begin(), keys.begin() + samples, is_before);
+        if (!few && samples < categories)
+          std::nth_element(keys.begin(), keys.begin() + samples, keys.end(), is_before);
+        if (!few) std::sort(keys.begin(), keys.begin() + samples, is_before);
         for (int64_t j = 0; j < samples; ++j) result[i * samples + j] = keys[j].second;
       }
       return;
     }
     std::vector<scalar_t> row(categories);
+    const bool looks_at_few = samples * 16 < categories;  // sums, which are divided when they are looked at
     for (int64_t i = 0; i < rows; ++i) {
-      scalar_t total = 0;
-      for (int64_t j = 0; j < categories; ++j) row[j] = total += values[i * categories + j];
-      for (scalar_t& sum : row) sum /= total;
-      row.back() = 1;  // whatever rounding says
+      const scalar_t total = sum_up(values + i * categories, categories, row.data());
+      const scalar_t divisor = looks_at_few ? total : scalar_t(1);
+      for (int64_t j = 0; !looks_at_few && j < categories; ++j) row[j] /= total;
+      row.back() = divisor;  // whatever rounding says
       for (int64_t j = 0; j < samples; ++j) {
         const double drawn = generator.uniform<double>();
         const auto place = std::lower_bound(row.begin(), row.end(), drawn,
-                                            [](scalar_t sum, double value) { return sum < value; });
+                                            [=](scalar_t sum, double value) { return sum / divisor < value; });
         result[i * samples + j] = std::min<int64_t>(place - row.begin(), categories - 1);
       }
     }

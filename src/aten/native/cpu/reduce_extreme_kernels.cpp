@@ -32,39 +32,49 @@ void extreme_reduce(TensorIterator& iter, const char* name) {
 void amax_reduce(TensorIterator& iter) { extreme_reduce<Maximum>(iter, "max_values_cpu"); }
 void amin_reduce(TensorIterator& iter) { extreme_reduce<Minimum>(iter, "min_values_cpu"); }
 
-// The least of some integers, then the greatest.
-template <typename T>
+// The least of some numbers, then the greatest; of floats that is NaN for both if one of them is.
+template <typename Element>
 HWY_ATTR void find_both(void* both, const void* numbers, int64_t count) {
-  const auto* const from = static_cast<const T*>(numbers);
+  using T = Computed<Element>;
+  const auto* const from = static_cast<const Element*>(numbers);
   const hn::ScalableTag<T> d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  T least = from[0];
-  T greatest = from[0];
+  T least = static_cast<T>(from[0]);
+  T greatest = least;
   int64_t i = 0;
   if (count >= 2 * lanes) {
     auto lower = hn::Set(d, least), upper = lower, other_lower = lower, other_upper = lower;
+    auto are_numbers = hn::Eq(lower, lower);
     for (; i + 2 * lanes <= count; i += 2 * lanes) {
-      const auto values = hn::LoadU(d, from + i), others = hn::LoadU(d, from + i + lanes);
-      lower = hn::Min(lower, values);
-      upper = hn::Max(upper, values);
-      other_lower = hn::Min(other_lower, others);
-      other_upper = hn::Max(other_upper, others);
+      const auto values = load_stored(d, from + i), others = load_stored(d, from + i + lanes);
+      if constexpr (std::is_floating_point_v<T>)
+        are_numbers = hn::And(are_numbers, hn::And(hn::Eq(values, values), hn::Eq(others, others)));
+      lower = hn::Min(values, lower);
+      upper = hn::Max(values, upper);
+      other_lower = hn::Min(others, other_lower);
+      other_upper = hn::Max(others, other_upper);
     }
-    least = combine_lanes<Minimum<T>, T>(d, hn::Min(lower, other_lower));
-    greatest = combine_lanes<Maximum<T>, T>(d, hn::Max(upper, other_upper));
+    if (hn::AllTrue(d, are_numbers)) {
+      least = combine_lanes<Minimum<T>, T>(d, hn::Min(lower, other_lower));
+      greatest = combine_lanes<Maximum<T>, T>(d, hn::Max(upper, other_upper));
+    } else {
+      least = greatest = std::numeric_limits<T>::quiet_NaN();
+    }
   }
 #pragma GCC unroll 1
   for (; i < count; ++i) {
-    least = Minimum<T>::combine(least, from[i]);
-    greatest = Maximum<T>::combine(greatest, from[i]);
+    least = Minimum<T>::combine(least, static_cast<T>(from[i]));
+    greatest = Maximum<T>::combine(greatest, static_cast<T>(from[i]));
   }
-  static_cast<T*>(both)[0] = least;
-  static_cast<T*>(both)[1] = greatest;
+  static_cast<Element*>(both)[0] = static_cast<Element>(least);
+  static_cast<Element*>(both)[1] = static_cast<Element>(greatest);
 }
 using FindBoth = void (*)(void* both, const void* numbers, int64_t count);
 FindBoth FindBothOf(ScalarType dtype) {
-  return dispatch_integral_types(bool_as_byte(dtype), "aminmax",
-                                 [](auto type) -> FindBoth { return &find_both<typename decltype(type)::type>; });
+  return dispatch_real_types(bool_as_byte(dtype), "aminmax", [](auto type) -> FindBoth {
+    using T = typename decltype(type)::type;
+    return &find_both<std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>>;
+  });
 }
 
 // As amax and amin of bool, but that nothing is known of nothing: any is 0, all is 1.

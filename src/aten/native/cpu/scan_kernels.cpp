@@ -258,8 +258,8 @@ void cumulative_extreme_kernel(const Tensor& values, const Tensor& indices, cons
         int64_t* const found = places + row * size;
         int64_t i = 0;
         if constexpr (std::is_integral_v<T>) {
-          for (; i + kRowsTogether <= count; i += kRowsTogether)
-            find_extremes_of_rows<kRowsTogether>(to + i * size, found + i * size, from + i * size, size, beats);
+          for (; i + 2 <= count; i += 2)
+            find_extremes_of_rows<2>(to + i * size, found + i * size, from + i * size, size, beats);
           for (; i < count; ++i)
             find_extremes_of_rows<1>(to + i * size, found + i * size, from + i * size, size, beats);
         } else {

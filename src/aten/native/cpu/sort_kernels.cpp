@@ -135,6 +135,9 @@ struct SortBuffers : SortedItems {
   // few, which compilers would make of 32, take longer.
   C10_NOINLINE const Item* sort_few(const T* row, int64_t size, int64_t stride, bool descending) {
     const Key flip = descending ? static_cast<Key>(~Key{0}) : Key{0};
+    if (size == 2) return sort_number<2>(row, stride, flip);
+    if (size == 3) return sort_number<3>(row, stride, flip);
+    if (size == 4) return sort_number<4>(row, stride, flip);
     uint64_t own[kFewItems];
     int64_t places[kFewItems];
     for (int64_t i = 0; i < size; ++i) {
@@ -149,6 +152,26 @@ struct SortBuffers : SortedItems {
       places[i] = place;
     }
     for (int64_t i = 0; i < size; ++i) few[places[i]] = Item(own[i], i);
+    return few;
+  }
+  // The same of so few that registers hold them.
+  template <int kSize>
+  const Item* sort_number(const T* row, int64_t stride, Key flip) {
+    Key own[kSize];
+    int64_t places[kSize];
+#pragma GCC unroll 4
+    for (int i = 0; i < kSize; ++i) {
+      own[i] = static_cast<Key>(sort_key(row[i * stride]) ^ flip);
+      places[i] = i;
+#pragma GCC unroll 4
+      for (int j = 0; j < i; ++j) {
+        const bool is_before = own[i] < own[j];
+        places[j] += is_before;
+        places[i] -= is_before;
+      }
+    }
+#pragma GCC unroll 4
+    for (int i = 0; i < kSize; ++i) few[places[i]] = Item(own[i], i);
     return few;
   }
   // All in order, in `sorted`: by the 32 highest bits of their distances from the first one, then those of one kind by

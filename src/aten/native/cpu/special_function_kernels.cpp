@@ -99,6 +99,15 @@ HWY_NOINLINE HWY_ATTR void compute_unary(double* first, const double* /*second*/
     hn::Store(Function()(d, x), d, first + i);
   }
 }
+HWY_NOINLINE HWY_ATTR void compute_erfinv_of_doubles(double* first, const double* /*second*/, int64_t count) {
+  const hn::ScalableTag<double> d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  HWY_ALIGN double guesses[kStagedRow];
+  for (int64_t i = 0; i < count; i += lanes)
+    hn::Store(ErfinvOfDoubles::guess(d, hn::Load(d, first + i)), d, guesses + i);
+  for (int64_t i = 0; i < count; i += lanes)
+    hn::Store(ErfinvOfDoubles::improve(d, hn::Load(d, first + i), hn::Load(d, guesses + i)), d, first + i);
+}
 template <typename Function>
 HWY_NOINLINE HWY_ATTR void compute_binary(double* first, const double* second, int64_t count) {
   const hn::ScalableTag<double> d;
@@ -227,7 +236,7 @@ bool RunSpecialUnary(TensorIterator& iter, UnaryFunction function) {
         return floats ? &compute_unary<DigammaOfVectors> : &compute_unary<DigammaOfDoubles>;
       case UnaryFunction::entr: return &compute_unary<EntrOfVectors>;
       case UnaryFunction::erfcx: return &compute_unary<ErfcxOfVectors>;
-      case UnaryFunction::erfinv: return floats ? &compute_unary<ErfinvOfVectors> : &compute_unary<ErfinvOfDoubles>;
+      case UnaryFunction::erfinv: return floats ? &compute_unary<ErfinvOfVectors> : &compute_erfinv_of_doubles;
       case UnaryFunction::i0: return &compute_unary<BesselIOfVectors<0, false>>;
       case UnaryFunction::i0e: return &compute_unary<BesselIOfVectors<0, true>>;
       case UnaryFunction::i1: return &compute_unary<BesselIOfVectors<1, false>>;

@@ -5,6 +5,7 @@
 #include <aten/Kernels.h>
 #include <aten/Parallel.h>
 #include <aten/native/cpu/AroundDimension.h>
+#include <aten/native/cpu/FusedForward.h>
 
 #include <algorithm>
 #include <functional>
@@ -23,7 +24,64 @@ bool is_nan(T value) {
 
 constexpr int kSearches = 8;  // at once
 
+template <typename T>
+T put_together(Reduction how, T total, T value) {
+  switch (how) {
+    case Reduction::sum: return total + value;
+    case Reduction::product: return total * value;
+    case Reduction::greatest: return value > total || is_nan(value) ? value : total;
+    default: return value < total || is_nan(value) ? value : total;
+  }
+}
+
 }  // namespace
+
+void reduce_segments(const Tensor& out, const Tensor& data, const Tensor& bounds, const Segments& segments) {
+  const int64_t size = data.sizes()[1];
+  const int64_t inner = data.sizes()[2];
+  const int64_t count = out.sizes()[1];
+  const int64_t* const places = bounds.data_ptr<int64_t>();
+  const int64_t work = size * inner / std::max<int64_t>(1, count) + inner;  // of a segment, about
+  dispatch_stored_floating_types(data.dtype(), "segment_reduce", [&](auto type) {
+    using T = typename decltype(type)::type;
+    using Number = std::conditional_t<c10::is_reduced_floating_v<T>, float, T>;
+    const T* const from = data.data_ptr<T>();
+    T* const to = out.data_ptr<T>();
+    parallel_for(0, out.sizes()[0] * count, std::max<int64_t>(1, kGrainSize / work), [&](int64_t first, int64_t last) {
+      std::vector<Number> totals(static_cast<size_t>(inner));
+      for (int64_t i = first; i < last; ++i) {
+        const int64_t row = i / count;
+        const int64_t* const bound = places + i + row;  // each row has one more of them
+        const int64_t begin = std::clamp<int64_t>(bound[0], 0, size);
+        const int64_t end = std::clamp<int64_t>(bound[1], begin, size);
+        const auto run = [&](auto how) {
+          std::fill(totals.begin(), totals.end(), static_cast<Number>(segments.first));
+          const T* element = from + (row * size + begin) * inner;
+          if (inner == 1) {
+            Number total = totals[0];
+            for (int64_t i = 0; i < end - begin; ++i) total = put_together(how(), total, static_cast<Number>(element[i]));
+            totals[0] = total;
+            return;
+          }
+          for (int64_t place = begin; place < end; ++place) {
+            for (Number& total : totals) total = put_together(how(), total, static_cast<Number>(*element++));
+          }
+        };
+        switch (segments.how) {
+          case Reduction::sum: run(std::integral_constant<Reduction, Reduction::sum>()); break;
+          case Reduction::product: run(std::integral_constant<Reduction, Reduction::product>()); break;
+          case Reduction::greatest: run(std::integral_constant<Reduction, Reduction::greatest>()); break;
+          default: run(std::integral_constant<Reduction, Reduction::least>());
+        }
+        const auto divisor = static_cast<Number>(std::max(end - begin, segments.least));
+        for (int64_t j = 0; j < inner; ++j) {
+          const Number total = totals[static_cast<size_t>(j)];
+          to[i * inner + j] = static_cast<T>(segments.mean ? total / divisor : total);
+        }
+      }
+    });
+  });
+}
 
 void mode_kernel(const Tensor& values, const Tensor& indices, const Tensor& self, int64_t dim) {
   const Tensor dense = at::detail::to_contiguous(self);

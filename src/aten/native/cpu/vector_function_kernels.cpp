@@ -3,6 +3,7 @@
 
 #include <aten/Dispatch.h>
 #include <aten/native/ScalarFormulas.h>
+#include <aten/native/cpu/FusedForward.h>
 #include <aten/native/cpu/VectorFunctions.h>
 
 #include <cmath>
@@ -26,11 +27,16 @@ struct Exp2Function {
     return exp2_vector(d, x);
   }
 };
+// It stands in the library once.
+template <typename D, typename V>
+HWY_NOINLINE HWY_ATTR V erfc_of_doubles(D d, V x) {
+  return erfc_in_double(d, x);
+}
 struct ErfcFunction {
   template <typename D, typename V>
   HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
     if constexpr (sizeof(hn::TFromD<D>) == 8) {
-      return erfc_in_double(d, x);
+      return erfc_of_doubles(d, x);
     } else {
 #if HWY_TARGET == HWY_SCALAR
       return hn::Set(d, std::erfc(hn::GetLane(x)));
@@ -38,6 +44,14 @@ struct ErfcFunction {
       return in_double(d, ErfcInDouble(), x);
 #endif
     }
+  }
+};
+// The normal distribution's cumulative function.
+struct NdtrFunction {
+  template <typename D, typename V>
+  HWY_INLINE HWY_ATTR V operator()(D d, V x) const {
+    using T = hn::TFromD<D>;
+    return hn::Mul(ErfcFunction()(d, hn::Mul(x, hn::Set(d, T(-0.70710678118654752440)))), hn::Set(d, T(0.5)));
   }
 };
 struct FmodFunction {
@@ -323,6 +337,11 @@ bool RunUnary(TensorIterator& iter, UnaryFunction function) {
   }
 }
 
+void NdtrImpl(TensorIterator& iter) {
+  if (iter.common_dtype() == kFloat) iter.for_each(UnaryVectorLoop<float, NdtrFunction>{{}}, kMathGrain);
+  else iter.for_each(UnaryVectorLoop<double, NdtrFunction>{{}}, kMathGrain);
+}
+
 template <typename T>
 bool RunCheapBinary(TensorIterator& iter, BinaryFunction function) {
   const auto run = [&](auto operation) {  // without loops for operands that repeat
@@ -396,6 +415,8 @@ HWY_EXPORT(RunUnary);
 bool run_in_vectors(TensorIterator& iter, UnaryFunction function) {
   return HWY_DYNAMIC_DISPATCH(RunUnary)(iter, function);
 }
+HWY_EXPORT(NdtrImpl);
+void normal_cumulative(c10::DeviceType, TensorIterator& iter) { HWY_DYNAMIC_DISPATCH(NdtrImpl)(iter); }
 HWY_EXPORT(RunBinary);
 bool run_in_vectors(TensorIterator& iter, BinaryFunction function) {
   return HWY_DYNAMIC_DISPATCH(RunBinary)(iter, function);

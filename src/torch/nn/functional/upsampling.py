@@ -14,7 +14,14 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 _NEAREST = ("nearest", "nearest-exact")
+_WITHOUT_CORNERS = (*_NEAREST, "area")
 _BY_DIMENSIONS = {3: "linear", 4: "bilinear", 5: "trilinear"}
+# What computes a mode for inputs of so many dimensions.
+_FILTERS = {
+    **{(mode, rank): mode for mode in _WITHOUT_CORNERS for rank in _BY_DIMENSIONS},
+    **{(mode, rank): "linear" for rank, mode in _BY_DIMENSIONS.items()},
+    ("bicubic", 4): "cubic",
+}
 
 
 def _output_sizes(
@@ -23,6 +30,8 @@ def _output_sizes(
     """The new sizes, or the factors, one for each dimension. ValueError for both, neither, or another number."""
     if size is not None and scale_factor is not None:
         raise ValueError("only one of size or scale_factor should be defined")
+    if type(size) is int:
+        return [size] * dimensions, None
     if size is not None:
         sizes = list(size) if isinstance(size, (list, tuple)) else [size] * dimensions
         if len(sizes) != dimensions:
@@ -38,6 +47,8 @@ def _output_sizes(
         return [one if isinstance(one, int) else int(one) for one in sizes], None
     if scale_factor is None:
         raise ValueError("either size or scale_factor should be defined")
+    if isinstance(scale_factor, (int, float)):
+        return None, [float(scale_factor)] * dimensions
     factors = list(scale_factor) if isinstance(scale_factor, (list, tuple)) else [scale_factor] * dimensions
     if len(factors) != dimensions:
         raise ValueError(
@@ -67,7 +78,7 @@ def interpolate(
     >>> interpolate(torch.tensor([[[1.0, 3.0]]]), scale_factor=2, mode="linear", align_corners=False)
     tensor([[[1.0000, 1.5000, 2.5000, 3.0000]]])
     """
-    if mode in (*_NEAREST, "area"):
+    if mode in _WITHOUT_CORNERS:
         if align_corners is not None:
             raise ValueError(
                 "align_corners option can only be set with the interpolating modes: "
@@ -75,35 +86,37 @@ def interpolate(
             )
     elif align_corners is None:
         align_corners = False
-    dimensions = input.dim() - 2
+    shape = input.shape
+    dimensions = len(shape) - 2
     sizes, factors = _output_sizes(input, size, scale_factor, dimensions)
     if recompute_scale_factor and sizes is not None:
         raise ValueError("recompute_scale_factor is not meaningful with an explicit size.")
     if mode == "area" and sizes is None:
         recompute_scale_factor = True
     if sizes is None and factors is not None:
-        sizes = [math.floor(old * factor) for old, factor in zip(input.shape[2:], factors, strict=True)]
+        sizes = [math.floor(shape[axis + 2] * factor) for axis, factor in enumerate(factors)]
         if recompute_scale_factor:
             factors = None
     assert sizes is not None
-    if antialias and not (mode in ("bilinear", "bicubic") and input.dim() == 4):
+    if antialias and not (mode in ("bilinear", "bicubic") and len(shape) == 4):
         raise ValueError(
             "Anti-alias option is restricted to bilinear and bicubic modes and requires a 4-D tensor as input"
         )
-    known = mode in _NEAREST or mode == "area" or (mode == "bicubic" and input.dim() == 4)
-    if input.dim() not in _BY_DIMENSIONS or not (known or mode == _BY_DIMENSIONS[input.dim()]):
-        if input.dim() in _BY_DIMENSIONS and mode in _BY_DIMENSIONS.values():
-            raise NotImplementedError(f"Got {input.dim()}D input, but {mode} mode needs another number of dimensions")
+    filtered = _FILTERS.get((mode, len(shape)))
+    if filtered is None:
+        if len(shape) in _BY_DIMENSIONS and mode in _BY_DIMENSIONS.values():
+            raise NotImplementedError(f"Got {len(shape)}D input, but {mode} mode needs another number of dimensions")
         raise NotImplementedError(
             "Input Error: Only 3D, 4D and 5D input Tensors supported"
-            f" (got {input.dim()}D) for the modes: nearest | linear | bilinear | bicubic | trilinear | area | "
+            f" (got {len(shape)}D) for the modes: nearest | linear | bilinear | bicubic | trilinear | area | "
             f"nearest-exact (got {mode})"
         )
     if mode == "area":
         pools = {1: _C._VariableFunctions.adaptive_avg_pool1d, 2: _C._nn.adaptive_avg_pool2d}
         return pools.get(dimensions, _C._nn.adaptive_avg_pool3d)(input, sizes)
-    steps = [None] * (3 - dimensions) + (factors or [None] * dimensions)
-    filtered = mode if mode in _NEAREST else "cubic" if mode == "bicubic" else "linear"
+    steps: list[float | None] = [None, None, None]
+    if factors:
+        steps[3 - dimensions :] = factors
     return _C._nn._interpolate(input, sizes, *steps, filtered, bool(align_corners), antialias)
 
 
