@@ -433,8 +433,10 @@ HWY_INLINE HWY_ATTR V float_hyperbolic(D d, V x) {
   const V square = hn::Mul(r, r);
   const V half = hn::Set(d, 0.5f);
   const V half_square = hn::Mul(square, half);
+  const V r_lost = hn::Sub(hn::Sub(high, r), lost);
+  const V square_lost = hn::MulAdd(hn::MulSub(r, r, square), half, hn::Mul(r, r_lost));
   const V even = hn::MulAdd(hn::Mul(square, square), polynomial(d, square, even_terms),
-                            hn::Mul(hn::MulSub(r, r, square), half));  // cosh(r) - 1 - half_square
+                            square_lost);  // cosh(r) - 1 - half_square
   const V odd = hn::MulSub(hn::Mul(square, r), polynomial(d, square, odd_terms), lost);  // sinh(r) - high
   // All in units of 2^(n - 1), beside which 2^(-n - 1) is as small as 2^-2n.
   const auto exponent = hn::Sub(whole.bits, hn::Set(bits, 0x4b400000));
@@ -446,7 +448,11 @@ HWY_INLINE HWY_ATTR V float_hyperbolic(D d, V x) {
   const V difference = hn::Sub(one, small);
   const V of_even = kOdd ? difference : sum;
   const V of_odd = kOdd ? sum : difference;
-  const V off = kOdd ? hn::Sub(hn::Sub(one, difference), small) : hn::Sub(small, hn::Sub(sum, one));
+  const V off_sum = hn::Sub(small, hn::Sub(sum, one));
+  const V off_difference = hn::Sub(hn::Sub(one, difference), small);
+  const V off_even = kOdd ? off_difference : off_sum;
+  const V off_odd = kOdd ? off_sum : off_difference;
+  const V off = hn::MulAdd(off_odd, high, hn::MulAdd(off_even, half_square, off_even));
   const V most = hn::MulAdd(of_odd, high, of_even);
   const V rest = hn::Add(hn::MulAdd(of_odd, high, hn::Sub(of_even, most)), off);
   const V tail = hn::MulAdd(of_even, even, hn::MulAdd(of_odd, odd, rest));

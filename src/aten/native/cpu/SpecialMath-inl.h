@@ -252,10 +252,20 @@ struct ErfinvOfDoubles {
 
   template <typename D, typename V>
   HWY_INLINE HWY_ATTR static V improve(D d, V given, V y) {
-    const V zero = hn::Zero(d);
     const V one = hn::Set(d, 1.0);
     const auto [x, scaled, is_tiny] = inside(d, given);
-    const V tail = hn::Sub(one, x);
+    V result = hn::Sub(y, excess(d, y, {x, hn::Zero(d)}, hn::Sub(one, x)));
+    result = hn::IfThenElse(is_tiny, hn::Mul(result, hn::Set(d, 0x1p-200)), result);
+    result = hn::CopySign(result, given);
+    const V end =
+        hn::IfThenElse(hn::Eq(scaled, one), hn::CopySign(hn::Set(d, kEndless), given), hn::Set(d, special::kNaN));
+    return hn::IfThenElse(hn::Lt(scaled, one), result, end);
+  }
+
+  // How much y, up to 26, is above the number with erf x, 1 - x being `tail`.
+  template <typename D, typename V>
+  HWY_INLINE HWY_ATTR static V excess(D d, V y, Pair<V> x, V tail) {
+    const V zero = hn::Zero(d);
     // What erf(y) - x is of erf's slope: in the middle by a series, beside it by 1 - erf(y) = exp(-y^2) erfcx(y).
     const Pair<V> square = multiply(y, y);
     auto power = exp_parts(d, square.high);
@@ -265,7 +275,7 @@ struct ErfinvOfDoubles {
     V off = zero;
     if (!hn::AllFalse(d, is_middle)) {
       const Pair<V> value = multiply(erf_ratio(d, square), {y, zero});
-      const V difference = hn::Add(hn::Sub(value.high, x), value.low);
+      const V difference = hn::Add(hn::Sub(value.high, x.high), hn::Sub(value.low, x.low));
       off = hn::Mul(difference, power.scale_normal(d, inverse_slope.high));
     }
     if (!hn::AllTrue(d, is_middle)) {
@@ -275,12 +285,7 @@ struct ErfinvOfDoubles {
       off = hn::IfThenElse(is_middle, off, difference);
     }
     const V step = hn::Mul(off, hn::Set(d, special::kSqrtPi / 2));
-    V result = hn::Sub(y, hn::NegMulAdd(hn::Mul(step, step), y, step));
-    result = hn::IfThenElse(is_tiny, hn::Mul(result, hn::Set(d, 0x1p-200)), result);
-    result = hn::CopySign(result, given);
-    const V end =
-        hn::IfThenElse(hn::Eq(scaled, one), hn::CopySign(hn::Set(d, kEndless), given), hn::Set(d, special::kNaN));
-    return hn::IfThenElse(hn::Lt(scaled, one), result, end);
+    return hn::NegMulAdd(hn::Mul(step, step), y, step);
   }
 
  private:
@@ -319,6 +324,26 @@ struct ErfinvOfDoubles {
                                                     {-3.76126389031837538e-01, 1.33922903429593164e-17},
                                                     {1.12837916709551256e+00, 1.53354589453307219e-17}};
     return add_terms(d, polynomial_in_halves(d, square.high, terms), square, last_terms);
+  }
+};
+
+// With the digits of float64: as the inverse of erf, times the root of 2.
+struct NdtriOfDoubles {
+  template <typename D, typename V>
+  HWY_INLINE HWY_ATTR V operator()(D d, V p) const {
+    const V one = hn::Set(d, 1.0);
+    const V guess = NdtriOfVectors()(d, p);
+    const V y = hn::Mul(hn::Abs(guess), hn::Set(d, 1 / special::kSqrt2));
+    const auto is_improved = hn::Lt(y, hn::Set(d, 26.0));  // also no end, and a number
+    if (HWY_UNLIKELY(hn::AllFalse(d, is_improved))) return guess;
+    const V inside = hn::IfThenElse(is_improved, p, hn::Set(d, 0.5));
+    const V tail = hn::Mul(hn::Min(inside, hn::Sub(one, inside)), hn::Set(d, 2.0));
+    const V x = hn::Sub(one, tail);
+    const V start = hn::IfThenElseZero(is_improved, y);
+    const V off = ErfinvOfDoubles::excess(d, start, {x, hn::Sub(hn::Sub(one, x), tail)}, tail);
+    const Pair<V> root{hn::Set(d, 1.4142135623730951), hn::Set(d, -9.667293313452913e-17)};
+    const Pair<V> result = multiply(add_smaller(start, hn::Neg(off)), root);
+    return hn::IfThenElse(is_improved, hn::CopySign(hn::Add(result.high, result.low), guess), guess);
   }
 };
 

@@ -247,7 +247,7 @@ bool RunSpecialUnary(TensorIterator& iter, UnaryFunction function) {
       case UnaryFunction::log_ndtr: return &compute_unary<LogNdtrOfVectors>;
       case UnaryFunction::modified_bessel_k0: return &compute_unary<BesselKOfVectors<0, false>>;
       case UnaryFunction::modified_bessel_k1: return &compute_unary<BesselKOfVectors<1, false>>;
-      case UnaryFunction::ndtri: return &compute_unary<NdtriOfVectors>;
+      case UnaryFunction::ndtri: return floats ? &compute_unary<NdtriOfVectors> : &compute_unary<NdtriOfDoubles>;
       case UnaryFunction::scaled_modified_bessel_k0: return &compute_unary<BesselKOfVectors<0, true>>;
       case UnaryFunction::scaled_modified_bessel_k1: return &compute_unary<BesselKOfVectors<1, true>>;
       case UnaryFunction::sinc: return &compute_unary<SincOfVectors>;
