@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import _C, library
+from torch._composed_operators import COMPOSED
 from torch._op_overload import OpOverload
-from torch._shown_operators import COMPOSED, RENAMED, SHOWN, takes_number
+from torch._shown_operators import RENAMED, SHOWN, takes_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -235,9 +236,13 @@ class _OpNamespace:
             spaces = (_C._VariableFunctions, _C._nn, torch.Tensor)
             functions = [getattr(space, name) for space in spaces if callable(getattr(space, name, None))]
             if name in COMPOSED:
-                functions = [COMPOSED[name][1]]
+                functions = [] if f"{name}.vec" in COMPOSED else [COMPOSED[name][1]]
+            elif not functions and name.startswith("special_"):
+                functions = [getattr(torch.special, name[len("special_") :], None)]
+            elif not functions and name.startswith("_foreach_"):
+                functions = [getattr(torch, name, None)]
             packet = OpOverloadPacket(name, functions[0] if functions else None)
-            if not functions:
+            if packet._function is None:
                 packet._function = packet._call_overload if packet.overloads() else _missing(f"aten.{name}")
             setattr(self, name, packet)
             return packet

@@ -1,8 +1,7 @@
-"""What `__torch_dispatch__` is shown of operators that are other ones in PyTorch, and operators that PyTorch alone has.
+"""What `__torch_dispatch__` is shown of operators that are other ones in PyTorch.
 
 A row of native_functions.yaml is shown under its own name and with its own arguments, but for those of `RENAMED`
-(another name) and `SHOWN` (other arguments). `COMPOSED` are operators that a program can only meet by name: as what it
-is shown, and where it calls them itself.
+(another name) and `SHOWN` (other arguments).
 """
 
 from __future__ import annotations
@@ -106,81 +105,4 @@ SHOWN: dict[str, Callable[..., _Shown]] = {
     "convolution": _convolution,
     "max_pool2d": lambda *values: ("max_pool2d_with_indices.default", values, _first),
     "max_pool3d": lambda *values: ("max_pool3d_with_indices.default", values, _first),
-}
-
-
-def _nll_loss_forward(self: Tensor, target: Tensor, weight: Any, reduction: int, ignore_index: int) -> Any:
-    loss = torch._C._nn.nll_loss(self, target, weight, reduction, ignore_index)
-    counted = target != ignore_index
-    if reduction == 0:
-        return loss, self.new_zeros(())
-    weights = torch.ones_like(target, dtype=self.dtype) if weight is None else weight[target.masked_fill(~counted, 0)]
-    return loss, (weights * counted).sum()
-
-
-def _multilabel_margin_loss_forward(self: Tensor, target: Tensor, reduction: int) -> Any:
-    counted = (target < 0).cumsum(-1) == 0
-    named = torch.zeros_like(target).scatter_add(-1, target.where(counted, 0), counted.long()) > 0
-    return torch._C._nn.multilabel_margin_loss(self, target, reduction), named.to(self.dtype)
-
-
-def _convolution_backward(
-    grad_output: Tensor, input: Tensor, weight: Tensor, bias_sizes: Any, stride: list[int], padding: list[int],
-    dilation: list[int], transposed: bool, output_padding: list[int], groups: int, output_mask: list[bool],
-) -> Any:  # fmt: skip
-    dims = input.dim() - 2
-    stride, padding, dilation = ([*sizes] * (dims if len(sizes) == 1 else 1) for sizes in (stride, padding, dilation))
-    by_input = by_weight = by_bias = None
-    if output_mask[0]:
-        reach = [dilation[i] * (weight.size(i + 2) - 1) for i in range(dims)]
-        unread = [  # elements at the end that no window reached
-            input.size(i + 2) - 1 - (grad_output.size(i + 2) - 1) * stride[i] + 2 * padding[i] - reach[i]
-            for i in range(dims)
-        ]
-        options = (stride, padding, dilation, not transposed, [0] * dims if transposed else unread, groups)
-        by_input = torch.convolution(grad_output, weight.conj(), None, *options)
-    if output_mask[1]:
-        ends = (input.conj(), grad_output) if transposed else (grad_output, input.conj())
-        by_weight = torch._C._nn._convolution_weight_gradient(
-            *ends, list(weight.shape), stride, padding, dilation, groups
-        )
-    if output_mask[2]:
-        by_bias = grad_output.sum([0, *range(2, dims + 2)])
-    return by_input, by_weight, by_bias
-
-
-# By their names: the schema's rest, and the function.
-COMPOSED: dict[str, tuple[str, Callable[..., Any]]] = {
-    "_softmax": ("(Tensor self, int dim, bool half_to_float) -> Tensor", lambda x, dim, half_to_float: x.softmax(dim)),
-    "_log_softmax": (
-        "(Tensor self, int dim, bool half_to_float) -> Tensor",
-        lambda x, dim, half_to_float: x.log_softmax(dim),
-    ),
-    "nll_loss_forward": (
-        "(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index) "
-        "-> (Tensor output, Tensor total_weight)",
-        _nll_loss_forward,
-    ),
-    "multilabel_margin_loss_forward": (
-        "(Tensor self, Tensor target, int reduction) -> (Tensor output, Tensor is_target)",
-        _multilabel_margin_loss_forward,
-    ),
-    "convolution_backward": (
-        "(Tensor grad_output, Tensor input, Tensor weight, SymInt[]? bias_sizes, SymInt[] stride, SymInt[] padding, "
-        "SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups, bool[3] output_mask) "
-        "-> (Tensor, Tensor, Tensor)",
-        _convolution_backward,
-    ),
-    "_local_scalar_dense": ("(Tensor self) -> Scalar", lambda x: x.item()),
-    "sym_size.int": ("(Tensor self, int dim) -> SymInt", lambda x, dim: x.size(dim)),
-    "sym_stride.int": ("(Tensor self, int dim) -> SymInt", lambda x, dim: x.stride(dim)),
-    "sym_numel": ("(Tensor self) -> SymInt", lambda x: x.numel()),
-    "sym_storage_offset": ("(Tensor self) -> SymInt", lambda x: x.storage_offset()),
-    "copy": (
-        "(Tensor self, Tensor src, bool non_blocking=False) -> Tensor",
-        lambda self, src, non_blocking=False: torch.empty_like(self).copy_(src, non_blocking),
-    ),
-    "_unsafe_view": ("(Tensor self, SymInt[] size) -> Tensor", lambda x, size: x.reshape(size)),
-    "lift_fresh": ("(Tensor(a) self) -> Tensor(a)", lambda x: x),
-    "alias": ("(Tensor(a) self) -> Tensor(a)", lambda x: x.view(x.shape)),
 }
