@@ -21,7 +21,7 @@ HWY_BEFORE_NAMESPACE();
 namespace at::native::cpu {
 namespace HWY_NAMESPACE {
 
-// Quotients of double are scaled by a power of two, which takes no digits, and rounded once where the processor can.
+// Quotients of double are scaled by a power of two, which takes no digits, and corrected by what rounding takes.
 using at::native::quotient_of;
 using at::native::reciprocal_of;
 struct ScaledDivisor {
@@ -29,6 +29,8 @@ struct ScaledDivisor {
   double imag;
   double scale;
   double size;
+  double low;  // of the size
+  double inverse;
 
   TORCH_SIMD explicit ScaledDivisor(c10::complex<double> z) {
     constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -46,8 +48,20 @@ struct ScaledDivisor {
     const bool is_endless = bool(larger == infinity) & bool(smaller < infinity);
     real = is_endless ? std::copysign(bool(x == infinity) ? 1.0 : 0.0, z.real()) : z.real() * scale;
     imag = is_endless ? std::copysign(bool(y == infinity) ? 1.0 : 0.0, z.imag()) : z.imag() * scale;
-    const double finite_size = multiply_add(real, real, imag * imag);
-    size = is_endless ? infinity : finite_size;
+    const double first = real * real;
+    const double second = imag * imag;
+    const double sum = first + second;
+    const double part = sum - first;
+    const double lost = (first - (sum - part)) + (second - part);
+    low = lost + (multiply_add(real, real, -first) + multiply_add(imag, imag, -second));
+    size = is_endless ? infinity : sum;
+    inverse = 1 / size;
+  }
+  TORCH_SIMD double divide(double value) const {
+    const double quotient = value * inverse;
+    const double rest = multiply_add(-quotient, size, value) - quotient * low;
+    const double better = multiply_add(rest, inverse, quotient);
+    return better == better ? better : quotient;  // 0, or endless
   }
 };
 // a * b + c * d with what rounding takes from the second product, unless that is infinite.
@@ -59,19 +73,20 @@ TORCH_SIMD inline double sum_of_products(double a, double b, double c, double d)
 TORCH_SIMD inline c10::complex<double> reciprocal_of(c10::complex<double> z) {
   const ScaledDivisor divisor(z);
   const bool is_zero = divisor.size == 0;
-  return {(is_zero ? 1.0 : divisor.real * divisor.scale) / divisor.size,
-          (is_zero ? 0.0 : -divisor.imag * divisor.scale) / divisor.size};
+  return {divisor.divide(is_zero ? 1.0 : divisor.real * divisor.scale),
+          divisor.divide(is_zero ? 0.0 : -divisor.imag * divisor.scale)};
 }
 TORCH_SIMD inline c10::complex<double> quotient_of(c10::complex<double> a, c10::complex<double> b) {
   const ScaledDivisor divisor(b);
   const bool is_zero = divisor.size == 0;
-  // Of a quarter, whose products are numbers.
-  const double p = a.real() * 0.25;
-  const double q = a.imag() * 0.25;
-  const double scale = divisor.scale * 4;
+  // Of a quarter where products might not be numbers.
+  const bool is_large = bool(std::fabs(a.real()) > 0x1p1000) | bool(std::fabs(a.imag()) > 0x1p1000);
+  const double p = a.real() * (is_large ? 0.25 : 1.0);
+  const double q = a.imag() * (is_large ? 0.25 : 1.0);
+  const double scale = divisor.scale * (is_large ? 4.0 : 1.0);
   const double real = sum_of_products(p, divisor.real, q, divisor.imag);
   const double imag = sum_of_products(q, divisor.real, -p, divisor.imag);
-  return {(is_zero ? a.real() : real * scale) / divisor.size, (is_zero ? a.imag() : imag * scale) / divisor.size};
+  return {divisor.divide(is_zero ? a.real() : real * scale), divisor.divide(is_zero ? a.imag() : imag * scale)};
 }
 
 template <typename Body>
