@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -109,3 +110,33 @@ def test_polar(dtype: torch.dtype) -> None:
         apart = torch.polar(size[::2], angle[::2])
         assert torch.equal(apart, result[::2])
     assert math.isnan(torch.polar(torch.ones((), dtype=dtype), torch.tensor(math.inf, dtype=dtype)).item().real)
+
+
+@pytest.mark.parametrize(("dtype", "most"), [(torch.complex64, 0.51), (torch.complex128, 2.0)])
+def test_quotients_in_whole_numbers(dtype: torch.dtype, most: float) -> None:
+    """Against fractions, which lose nothing: numbers of all sizes, of which parts of products cancel."""
+    generator = torch.Generator().manual_seed(0)
+    reach = 30 if dtype == torch.complex64 else 250
+    parts = torch.randn(4, 300, generator=generator, dtype=torch.float64)
+    sizes = torch.randint(-reach, reach, (2, 300), generator=generator).double().repeat_interleave(2, 0)
+    a, b, c, d = (parts * torch.exp2(sizes)).to(dtype.to_real())
+    c[:100], d[:100] = (a[:100] * 1.25).to(c.dtype), (b[:100] * 1.25).to(c.dtype)  # so that the second part cancels
+    numerator, divisor = torch.complex(a, b), torch.complex(c, d)
+    for top, found in ((numerator, numerator / divisor), (torch.ones_like(divisor), divisor.reciprocal())):
+        for z, w, mine in zip(top.tolist(), divisor.tolist(), found.tolist(), strict=True):
+            p, q, x, y = (Fraction(part) for part in (z.real, z.imag, w.real, w.imag))
+            size = x * x + y * y
+            for exact, part in (((p * x + q * y) / size, mine.real), ((q * x - p * y) / size, mine.imag)):
+                spacing = Fraction(float(np.spacing(np.abs(np.array(float(exact), found.real.numpy().dtype)))))
+                assert abs(Fraction(part) - exact) <= Fraction(most) * spacing, (z, w)
+
+
+def test_quotients_at_the_ends_of_their_range() -> None:
+    large, small = 1.7e308, 5e-324
+    diagonal = complex(large, large)
+    b = torch.tensor([diagonal, diagonal, 1, complex(math.inf, 1), 1], dtype=torch.complex128)
+    a = torch.tensor([diagonal, complex(0, large), small, complex(1, 1), complex(math.inf, 1)], dtype=b.dtype)
+    assert (a / b)[:4].tolist() == [1, complex(0.5, 0.5), small, 0]
+    assert (a / b)[4].real == math.inf
+    assert b[0].reciprocal().item() == complex(0.5 / large, -0.5 / large)
+    assert torch.isnan(torch.view_as_real(b[:1] / complex(math.nan, math.inf))).all()

@@ -49,7 +49,7 @@ def test_another_name_is_ignored_and_said() -> None:
 @pytest.mark.parametrize(
     ("capability", "files"),
     [
-        ("avx2", ["test_accuracy.py", "test_conformance.py"]),
+        ("avx2", ["test_accuracy.py", "test_special_accuracy.py", "test_conformance.py"]),
         ("default", ["test_conformance.py", "test_short_dimensions.py"]),
     ],
 )

@@ -1,6 +1,7 @@
 """Writes what special functions are, to 20 digits, with mpmath: python tests/torch/golden/make_special.py
 
-special_functions.json: name -> [[arguments, value as text], ...]; test_accuracy.py says how near ours have to be.
+special_functions.json: name -> [[arguments, value as text], ...]; how near ours have to be says
+test_special_accuracy.py.
 """
 
 from __future__ import annotations

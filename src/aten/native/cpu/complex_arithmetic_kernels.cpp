@@ -38,7 +38,7 @@ struct ScaledDivisor {
     const double y = std::fabs(z.imag());
     const double larger = x > y ? x : y;
     const double smaller = x > y ? y : x;
-    double bounded = larger < 0x1p-1020 ? 0x1p-1020 : larger;
+    double bounded = larger < 0x1p-1016 ? 0x1p-1016 : larger;
     bounded = bounded > 0x1p1022 ? 0x1p1022 : bounded;
     uint64_t bits;
     std::memcpy(&bits, &bounded, sizeof(bits));
@@ -79,11 +79,11 @@ TORCH_SIMD inline c10::complex<double> reciprocal_of(c10::complex<double> z) {
 TORCH_SIMD inline c10::complex<double> quotient_of(c10::complex<double> a, c10::complex<double> b) {
   const ScaledDivisor divisor(b);
   const bool is_zero = divisor.size == 0;
-  // Of a quarter where products might not be numbers.
+  // Of a sixteenth where products might not be numbers.
   const bool is_large = bool(std::fabs(a.real()) > 0x1p1000) | bool(std::fabs(a.imag()) > 0x1p1000);
-  const double p = a.real() * (is_large ? 0.25 : 1.0);
-  const double q = a.imag() * (is_large ? 0.25 : 1.0);
-  const double scale = divisor.scale * (is_large ? 4.0 : 1.0);
+  const double p = a.real() * (is_large ? 0.0625 : 1.0);
+  const double q = a.imag() * (is_large ? 0.0625 : 1.0);
+  const double scale = divisor.scale * (is_large ? 16.0 : 1.0);
   const double real = sum_of_products(p, divisor.real, q, divisor.imag);
   const double imag = sum_of_products(q, divisor.real, -p, divisor.imag);
   return {divisor.divide(is_zero ? a.real() : real * scale), divisor.divide(is_zero ? a.imag() : imag * scale)};
