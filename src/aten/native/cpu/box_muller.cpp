@@ -5,15 +5,13 @@
 #include <hwy/foreach_target.h>
 // After foreach_target.h:
 #include <aten/native/cpu/box_muller.h>
+#include <aten/native/cpu/VectorMath-inl.h>
 
-#include <hwy/contrib/math/math-inl.h>
-#include <hwy/highway.h>
+#include <algorithm>
 
 HWY_BEFORE_NAMESPACE();
 namespace at::native::cpu {
 namespace HWY_NAMESPACE {
-
-namespace hn = hwy::HWY_NAMESPACE;
 
 template <typename T>
 HWY_ATTR void box_muller_blocks(T* data, int64_t blocks, T mean, T std) {
@@ -41,6 +39,19 @@ void box_muller_double(double* data, int64_t blocks, double mean, double std) {
   box_muller_blocks(data, blocks, mean, std);
 }
 
+void log_of_complements_double(double* data, int64_t count) {
+  const hn::ScalableTag<double> d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const auto run = [&](double* numbers) HWY_ATTR {
+    hn::StoreU(log1p_in_double(d, hn::Neg(hn::LoadU(d, numbers))), d, numbers);
+  };
+  for (; count >= lanes; count -= lanes, data += lanes) run(data);
+  double rest[hn::MaxLanes(d)] = {};
+  std::copy_n(data, count, rest);
+  run(rest);
+  std::copy_n(rest, count, data);
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace at::native::cpu
 HWY_AFTER_NAMESPACE();
@@ -50,6 +61,7 @@ namespace at::native::cpu {
 
 HWY_EXPORT(box_muller_float);
 HWY_EXPORT(box_muller_double);
+HWY_EXPORT(log_of_complements_double);
 
 void box_muller(float* data, int64_t blocks, float mean, float std) {
   HWY_DYNAMIC_DISPATCH(box_muller_float)(data, blocks, mean, std);
@@ -57,6 +69,7 @@ void box_muller(float* data, int64_t blocks, float mean, float std) {
 void box_muller(double* data, int64_t blocks, double mean, double std) {
   HWY_DYNAMIC_DISPATCH(box_muller_double)(data, blocks, mean, std);
 }
+void log_of_complements(double* data, int64_t count) { HWY_DYNAMIC_DISPATCH(log_of_complements_double)(data, count); }
 
 }  // namespace at::native::cpu
 #endif  // HWY_ONCE

@@ -1,5 +1,5 @@
 #pragma once
-// Uniform numbers into normal ones, in blocks.
+// Uniform numbers into normal ones, in blocks, and into logarithms.
 
 #include <cstdint>
 
@@ -10,5 +10,9 @@ namespace at::native::cpu {
 // `mean`.
 void box_muller(float* data, int64_t blocks, float mean, float std);
 void box_muller(double* data, int64_t blocks, double mean, double std);
+
+// log(1 - u) of `count` numbers u in [0, 1), in place; within a unit of the last place, where the C library's log1p may
+// have another last bit.
+void log_of_complements(double* data, int64_t count);
 
 }  // namespace at::native::cpu

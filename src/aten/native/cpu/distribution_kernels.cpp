@@ -6,6 +6,7 @@
 #include <aten/TensorIterator.h>
 #include <aten/native/DistributionFormulas.h>
 #include <aten/native/cpu/FusedKernels.h>
+#include <aten/native/cpu/box_muller.h>
 
 #include <algorithm>
 #include <cmath>
@@ -20,14 +21,16 @@ constexpr double kPi = 3.14159265358979323846;
 
 constexpr int64_t kBlock = 256;  // numbers that are drawn at a time
 
-// draw() for every element, in the order of memory. They are drawn as double, whatever the type.
-template <typename Draw>
-void fill_serially(const Tensor& self, const Draw& draw) {
+// draw() for every element, in the order of memory. They are drawn as double, whatever the type; finish(numbers, count)
+// changes many at a time.
+template <typename Draw, typename Finish>
+void fill_serially(const Tensor& self, const Draw& draw, const Finish& finish) {
   Tensor out = self;
   const auto iter = TensorIterator(TensorIteratorConfig().output(out).leave_dtypes().allow_overlap());
   double drawn[kBlock];
   const auto draw_block = [&](int64_t count) {
     for (int64_t i = 0; i < count; ++i) drawn[i] = draw();
+    finish(drawn, count);
   };
   dispatch_real_types(self.dtype(), "distribution", [&](auto type) {
     using scalar_t = typename decltype(type)::type;
@@ -45,6 +48,10 @@ void fill_serially(const Tensor& self, const Draw& draw) {
         0, iter.numel());
   });
 }
+template <typename Draw>
+void fill_serially(const Tensor& self, const Draw& draw) {
+  fill_serially(self, draw, [](double*, int64_t) {});
+}
 
 }  // namespace
 
@@ -56,7 +63,11 @@ void distribution_kernel(const Tensor& self, Distribution distribution, double f
   if (distribution == Distribution::log_normal) {
     fill_serially(self, [&] { return std::exp(generator.normal() * second + first); });
   } else if (distribution == Distribution::exponential) {
-    fill_serially(self, [&, factor = -1 / first] { return factor * std::log1p(-uniform()); });
+    const bool is_rounded = self.dtype() != kDouble;
+    fill_serially(self, uniform, [factor = -1 / first, is_rounded](double* drawn, int64_t count) {
+      if (is_rounded) log_of_complements(drawn, count);
+      for (int64_t i = 0; i < count; ++i) drawn[i] = factor * (is_rounded ? drawn[i] : std::log1p(-drawn[i]));
+    });
   } else if (distribution == Distribution::geometric) {
     fill_serially(self, [&, divisor = std::log1p(-first)] { return std::ceil(std::log(uniform()) / divisor); });
   } else {

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -202,8 +203,17 @@ void multinomial_kernel(const Tensor& out, const Tensor& self, bool replacement,
       const bool few = samples <= 32;  // they stand in order while the others pass
       for (int64_t i = 0; i < rows; ++i) {
         int64_t count = 0;
+        constexpr int64_t kBlock = 256;
+        constexpr bool is_rounded = !std::is_same_v<scalar_t, double>;
+        double block[kBlock];
         for (int64_t j = 0; j < categories; ++j) {
-          const auto drawn = static_cast<scalar_t>(-std::log1p(-generator.uniform<double>()));
+          if (j % kBlock == 0) {
+            const int64_t part = std::min(kBlock, categories - j);
+            for (int64_t k = 0; k < part; ++k) block[k] = generator.uniform<double>();
+            if constexpr (is_rounded) log_of_complements(block, part);
+          }
+          const double uniform_or_log = block[j % kBlock];
+          const auto drawn = static_cast<scalar_t>(is_rounded ? -uniform_or_log : -std::log1p(-uniform_or_log));
           const std::pair<scalar_t, int64_t> key(values[i * categories + j] / drawn, j);
           if (!few) {
             keys[j] = key;
