@@ -327,12 +327,15 @@ struct ErfinvOfDoubles {
   }
 };
 
-// With the digits of float64: as the inverse of erf, times the root of 2.
+// With the digits of float64: as the inverse of erf, times the root of 2, in two loops as well.
 struct NdtriOfDoubles {
   template <typename D, typename V>
-  HWY_INLINE HWY_ATTR V operator()(D d, V p) const {
+  HWY_INLINE HWY_ATTR static V guess(D d, V p) {
+    return NdtriOfVectors()(d, p);
+  }
+  template <typename D, typename V>
+  HWY_INLINE HWY_ATTR static V improve(D d, V p, V guess) {
     const V one = hn::Set(d, 1.0);
-    const V guess = NdtriOfVectors()(d, p);
     const V y = hn::Mul(hn::Abs(guess), hn::Set(d, 1 / special::kSqrt2));
     const auto is_improved = hn::Lt(y, hn::Set(d, 26.0));  // also no end, and a number
     if (HWY_UNLIKELY(hn::AllFalse(d, is_improved))) return guess;

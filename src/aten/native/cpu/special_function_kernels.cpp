@@ -99,14 +99,15 @@ HWY_NOINLINE HWY_ATTR void compute_unary(double* first, const double* /*second*/
     hn::Store(Function()(d, x), d, first + i);
   }
 }
-HWY_NOINLINE HWY_ATTR void compute_erfinv_of_doubles(double* first, const double* /*second*/, int64_t count) {
+template <typename Function>
+HWY_NOINLINE HWY_ATTR void compute_in_two_loops(double* first, const double* /*second*/, int64_t count) {
   const hn::ScalableTag<double> d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   HWY_ALIGN double guesses[kStagedRow];
   for (int64_t i = 0; i < count; i += lanes)
-    hn::Store(ErfinvOfDoubles::guess(d, hn::Load(d, first + i)), d, guesses + i);
+    hn::Store(Function::guess(d, hn::Load(d, first + i)), d, guesses + i);
   for (int64_t i = 0; i < count; i += lanes)
-    hn::Store(ErfinvOfDoubles::improve(d, hn::Load(d, first + i), hn::Load(d, guesses + i)), d, first + i);
+    hn::Store(Function::improve(d, hn::Load(d, first + i), hn::Load(d, guesses + i)), d, first + i);
 }
 template <typename Function>
 HWY_NOINLINE HWY_ATTR void compute_binary(double* first, const double* second, int64_t count) {
@@ -236,7 +237,8 @@ bool RunSpecialUnary(TensorIterator& iter, UnaryFunction function) {
         return floats ? &compute_unary<DigammaOfVectors> : &compute_unary<DigammaOfDoubles>;
       case UnaryFunction::entr: return &compute_unary<EntrOfVectors>;
       case UnaryFunction::erfcx: return floats ? &compute_unary<ErfcxOfFloats> : &compute_unary<ErfcxOfVectors>;
-      case UnaryFunction::erfinv: return floats ? &compute_unary<ErfinvOfVectors> : &compute_erfinv_of_doubles;
+      case UnaryFunction::erfinv:
+        return floats ? &compute_unary<ErfinvOfVectors> : &compute_in_two_loops<ErfinvOfDoubles>;
       case UnaryFunction::i0: return &compute_unary<BesselIOfVectors<0, false>>;
       case UnaryFunction::i0e: return &compute_unary<BesselIOfVectors<0, true>>;
       case UnaryFunction::i1: return &compute_unary<BesselIOfVectors<1, false>>;
@@ -247,7 +249,7 @@ bool RunSpecialUnary(TensorIterator& iter, UnaryFunction function) {
       case UnaryFunction::log_ndtr: return &compute_unary<LogNdtrOfVectors>;
       case UnaryFunction::modified_bessel_k0: return &compute_unary<BesselKOfVectors<0, false>>;
       case UnaryFunction::modified_bessel_k1: return &compute_unary<BesselKOfVectors<1, false>>;
-      case UnaryFunction::ndtri: return floats ? &compute_unary<NdtriOfVectors> : &compute_unary<NdtriOfDoubles>;
+      case UnaryFunction::ndtri: return floats ? &compute_unary<NdtriOfVectors> : &compute_in_two_loops<NdtriOfDoubles>;
       case UnaryFunction::scaled_modified_bessel_k0: return &compute_unary<BesselKOfVectors<0, true>>;
       case UnaryFunction::scaled_modified_bessel_k1: return &compute_unary<BesselKOfVectors<1, true>>;
       case UnaryFunction::sinc: return &compute_unary<SincOfVectors>;
