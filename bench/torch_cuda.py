@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import subprocess
 import sys
@@ -152,6 +153,35 @@ def layers(torch: Any, width: int) -> Iterator[Measure]:
     yield "embedding", "1/s", partial(step, embed, words, torch.randn_like(embed(words))), 1.0
 
 
+def attentions(torch: Any, width: int) -> Iterator[Measure]:
+    """Attention of 16-bit numbers by shape: forward, and with the gradients."""
+    attend = torch.nn.functional.scaled_dot_product_attention
+    for batch, heads, length, features, causal in (
+        (16, 8, 2 * width, 64, True),
+        (16, 8, 2 * width, 64, False),
+        (4, 16, 8 * width, 128, True),
+        (4, 16, 8 * width, 128, False),
+        (64, 12, 197, 64, False),
+        (2, 32, 16 * width, 128, True),
+    ):
+        shape = (batch, heads, length, features) if width > 100 else (1, 2, 4 * width, features)
+        kind = {"device": "cuda", "dtype": torch.bfloat16}
+        queries, keys, values = (torch.randn(shape, requires_grad=True, **kind) for _ in range(3))
+        grad = torch.randn(shape, **kind)
+        name = f"attention {' x '.join(map(str, shape))}{' causal' if causal else ''}"
+        forward = partial(attend, queries.detach(), keys.detach(), values.detach(), is_causal=causal)
+        # Two products of the scores' size forward and five backward, of which a causal one needs half.
+        work = 4e-12 * math.prod(shape) * shape[2] * (0.5 if causal else 1)
+        yield f"{name}, forward", "TFLOP/s", forward, work
+        both = partial(gradients, partial(attend, queries, keys, values, is_causal=causal), grad)
+        yield f"{name}, and backward", "TFLOP/s", both, 3.5 * work
+
+
+def gradients(function: Callable[[], Any], grad: Any) -> None:
+    """Forward and backward, of what takes nothing."""
+    function().backward(grad)
+
+
 def attention(functional: Any, x: Any) -> Any:
     """Of a tensor to itself, each place to those before it."""
     return functional.scaled_dot_product_attention(x, x, x, is_causal=True)
@@ -226,6 +256,7 @@ def measure(torch: Any, *, small: bool) -> dict[str, tuple[float, str]]:
         products(torch, 32 if small else 8192),
         traffic(torch, 1 << (12 if small else 27)),
         layers(torch, 16 if small else 512),
+        attentions(torch, 16 if small else 512),
         [("launch", "launches/s", lambda: one.add_(1), 1.0)],
         steps(torch, 16 if small else 512),
     )

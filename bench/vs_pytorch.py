@@ -308,10 +308,13 @@ def main() -> None:
     print(f"torch {versions[0]} beside {versions[1]}, {os.cpu_count()} processors, {rounds} rounds", flush=True)
     figures = []
     quiet = not sys.stderr.isatty()
-    for figure in measure_all(settings, options):
-        figures.append(figure)
-        if not quiet:
-            print(f"\r\x1b[K{len(figures)} {figure.section}: {figure.name[:50]}", end="", file=sys.stderr)
+    try:
+        for figure in measure_all(settings, options):
+            figures.append(figure)
+            if not quiet:
+                print(f"\r\x1b[K{len(figures)} {figure.section}: {figure.name[:50]}", end="", file=sys.stderr)
+    except KeyboardInterrupt:  # what was measured is worth having
+        print(f"\ninterrupted after {len(figures)} figures", file=sys.stderr)
     if not quiet:
         print("\r\x1b[K", end="", file=sys.stderr)
     print_table(figures, shutil.get_terminal_size((100, 24)).columns)
