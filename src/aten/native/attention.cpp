@@ -38,10 +38,11 @@ Tensor expanded_mask(const Tensor& mask, const Tensor& query, const Tensor& key)
   return native::expand(rows, {query.sizes()[0], query.sizes()[1], query.sizes()[2], keys}, false);
 }
 
-// A GPU's tensor cores multiply 16 bits as they are; elsewhere they are computed in float32.
+// A GPU's tensor cores multiply 16 bits as they are, and a processor's tiles the scores of bfloat16; else they are
+// computed in float32.
 template <size_t Written, typename Table, typename... Args>
-void run_attention(const Table& kernels, c10::Device device, const Args&... args) {
-  if (device.is_cuda()) run_kernel(kernels, device, args...);
+void run_attention(const Table& kernels, bool in_half, c10::Device device, const Args&... args) {
+  if (device.is_cuda() || in_half) run_kernel(kernels, device, args...);
   else run_kernel_in_float32<Written>(kernels, device, args...);
 }
 
@@ -88,7 +89,7 @@ std::tuple<Tensor, Tensor> _scaled_dot_product_flash_attention_for_cpu(const Ten
   const Tensor logsumexp = at::detail::empty({query.sizes()[0], query.sizes()[1], query.sizes()[2]},
                                              query.dtype() == kDouble ? kDouble : kFloat, query.device());
   if (output.numel() > 0) {
-    run_attention<1>(attention_kernels, query.device(), output, logsumexp, with_rows(query), with_rows(key),
+    run_attention<1>(attention_kernels, query.dtype() == kBFloat16, query.device(), output, logsumexp, with_rows(query), with_rows(key),
                      with_rows(value), expanded_mask(attn_mask, query, key), is_causal, factor_of(scale, query));
   }
   return {output, logsumexp};
@@ -104,7 +105,7 @@ std::tuple<Tensor, Tensor, Tensor> _scaled_dot_product_flash_attention_for_cpu_b
   if (query.numel() == 0 || value.numel() == 0) {
     for (const Tensor* gradient : {&grad_query, &grad_key, &grad_value}) gradient->zero_();
   } else {
-    run_attention<3>(attention_backward_kernels, query.device(), grad_query, grad_key, grad_value, with_rows(grad_out),
+    run_attention<3>(attention_backward_kernels, false, query.device(), grad_query, grad_key, grad_value, with_rows(grad_out),
                      with_rows(query), with_rows(key), with_rows(value), with_rows(out), logsumexp,
                      expanded_mask(attn_mask, query, key), is_causal, factor_of(scale, query));
   }

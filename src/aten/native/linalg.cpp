@@ -37,7 +37,8 @@ void run_product(const Table& kernels, const Tensor& out, bool is_read, const Te
   if (!first.is_cpu()) return run_kernel(kernels, first.device(), out, first, second, args...);
   const bool is_vector =
       first.dtype() == kHalf && first.dim() == 2 && (first.sizes()[0] == 1 || second.sizes()[1] == 1);
-  if (first.dtype() != kBFloat16 && !is_vector)
+  if (first.dtype() == kBFloat16) return run_kernel(kernels, first.device(), out, first, second, args...);
+  if (!is_vector)
     return run_kernel_in_float32(kernels, first.device(), out, first, second, args...);
   const Tensor sums =
       is_read ? at::detail::to_dtype(out, kFloat) : at::detail::empty(out.sizes(), kFloat, out.device());

@@ -1,10 +1,11 @@
 #pragma once
 // How convolutions are divided into tasks.
 
+#include <aten/native/cpu/Scratch.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 
 namespace at::native::cpu {
 
@@ -16,12 +17,6 @@ inline int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 // Tasks that are worth a thread, where `serial_work` multiplications do not pay for waking one.
 inline int64_t grain_for(int64_t work, int64_t tasks, int64_t serial_work = 1 << 15) {
   return std::max<int64_t>(1, serial_work / std::max<int64_t>(work / std::max<int64_t>(tasks, 1), 1));
-}
-
-// Memory that is not initialised.
-template <typename T>
-std::unique_ptr<T[]> scratch(int64_t count) {
-  return std::unique_ptr<T[]>(new T[static_cast<size_t>(count)]);
 }
 
 // out += the other chunks' sums, which lie one behind the other.

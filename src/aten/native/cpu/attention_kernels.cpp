@@ -10,6 +10,10 @@
 #include <aten/Dispatch.h>
 #include <aten/Kernels.h>
 #include <aten/Parallel.h>
+#include <aten/native/RunKernel.h>
+#include <aten/native/cpu/AttentionRows.h>
+#include <aten/native/cpu/Scratch.h>
+#include <aten/native/cpu/attention_tiles.h>
 #include <aten/native/cpu/gathered_products.h>
 
 #include <hwy/contrib/math/math-inl.h>
@@ -145,18 +149,28 @@ HWY_EXPORT(exponentiate_double);
 HWY_EXPORT(make_slopes_float);
 HWY_EXPORT(make_slopes_double);
 
+float prepare_scores(float* row, const float* mask, int64_t valid, int64_t count, float scale) {
+  return HWY_DYNAMIC_DISPATCH(prepare_scores_float)(row, mask, valid, count, scale);
+}
+float exponentiate(float* row, float shift, int64_t count) {
+  return HWY_DYNAMIC_DISPATCH(exponentiate_float)(row, shift, count);
+}
+
+static double prepare_scores(double* row, const double* mask, int64_t valid, int64_t count, double scale) {
+  return HWY_DYNAMIC_DISPATCH(prepare_scores_double)(row, mask, valid, count, scale);
+}
+static double exponentiate(double* row, double shift, int64_t count) {
+  return HWY_DYNAMIC_DISPATCH(exponentiate_double)(row, shift, count);
+}
+
 namespace {
 
-#define TORCH_ROWS(T)                                                                                          \
-  void multiply_rows(T* sums, const T* one, const T* rows, int64_t step, int64_t count, int64_t features) {    \
-    HWY_DYNAMIC_DISPATCH(multiply_rows_##T)(sums, one, rows, step, count, features);                           \
-  }                                                                                                            \
-  T prepare_scores(T* row, const T* mask, int64_t valid, int64_t count, T scale) {                             \
-    return HWY_DYNAMIC_DISPATCH(prepare_scores_##T)(row, mask, valid, count, scale);                           \
-  }                                                                                                            \
-  T exponentiate(T* row, T shift, int64_t count) { return HWY_DYNAMIC_DISPATCH(exponentiate_##T)(row, shift, count); } \
-  void make_slopes(const T* weights, T* slopes, T mean, T scale, int64_t count) {                              \
-    HWY_DYNAMIC_DISPATCH(make_slopes_##T)(weights, slopes, mean, scale, count);                                \
+#define TORCH_ROWS(T)                                                                                       \
+  void multiply_rows(T* sums, const T* one, const T* rows, int64_t step, int64_t count, int64_t features) { \
+    HWY_DYNAMIC_DISPATCH(multiply_rows_##T)(sums, one, rows, step, count, features);                        \
+  }                                                                                                         \
+  void make_slopes(const T* weights, T* slopes, T mean, T scale, int64_t count) {                           \
+    HWY_DYNAMIC_DISPATCH(make_slopes_##T)(weights, slopes, mean, scale, count);                             \
   }
 TORCH_ROWS(float)
 TORCH_ROWS(double)
@@ -167,11 +181,6 @@ constexpr int64_t kKeys = 256;    // of a block: a multiple of any panel_columns
 constexpr int64_t kFew = 4;       // queries that writing panels of all keys takes longer for than reading keys again
 
 int64_t round_up(int64_t number, int64_t step) { return (number + step - 1) / step * step; }
-
-template <typename T>
-std::unique_ptr<T[]> scratch(int64_t count) {
-  return std::unique_ptr<T[]>(new T[static_cast<size_t>(count)]);  // not initialised
-}
 
 // The rows of one head in a tensor [batch, heads, length, features] whose features lie next to each other.
 template <typename T>
@@ -187,12 +196,7 @@ Rows<T> rows_of(const Tensor& tensor, int64_t head) {
           tensor.strides()[2]};
 }
 
-struct Shape {
-  int64_t queries, keys, features, values;  // length of queries, of keys; features of both, and of values
-  bool is_causal;
-  // Keys that queries before `query` can see.
-  int64_t seen(int64_t query) const { return is_causal ? std::min(keys, query) : keys; }
-};
+using Shape = AttentionShape;
 
 // Rows as the right matrix of a product: where they lie, if whole vectors can be read there, else a copy.
 template <typename T>
@@ -233,10 +237,12 @@ class RightPanels {
   explicit RightPanels(int64_t features) : features_(features) {}
   void set(Rows<T> rows, int64_t count) {
     const int64_t panel = panel_columns<T>();
-    panels_.resize(static_cast<size_t>(round_up(count, panel) * features_));
+    const int64_t size = round_up(count, panel) * features_;
+    if (size_ < size) panels_ = scratch<T>(size);
+    size_ = std::max(size_, size);
     for (int64_t first = 0; first < count; first += panel) {
       const int64_t held = std::min(panel, count - first);
-      T* to = panels_.data() + first * features_;
+      T* to = panels_.get() + first * features_;
       if (held < panel) std::fill_n(to, panel * features_, T(0));
       transpose_matrix(rows[first], rows.step, held, features_, to, panel);
     }
@@ -247,14 +253,15 @@ class RightPanels {
     const int64_t panel = panel_columns<T>();
     for (int64_t row = first; row < last; row += panel) {
       add_gathered_product(data, places, count, depths, features_,
-                           Lines<const T>{panels_.data() + row * features_, panel}, panel,
+                           Lines<const T>{panels_.get() + row * features_, panel}, panel,
                            Lines<T>{sums.data + row - first, sums.step}, true);
     }
   }
 
  private:
   int64_t features_;
-  std::vector<T> panels_;
+  Scratch<T> panels_;
+  int64_t size_ = 0;
 };
 
 std::vector<int64_t> multiples(int64_t count, int64_t step) {
@@ -423,6 +430,14 @@ Shape shape_of(const Tensor& query, const Tensor& key, const Tensor& value, bool
 
 void attention_kernel(const Tensor& out, const Tensor& logsumexp, const Tensor& query, const Tensor& key,
                       const Tensor& value, const Tensor& mask, bool is_causal, double scale) {
+  if (out.dtype() == kBFloat16) {
+    if (!attends_by_tiles(query, key, value)) {
+      return run_kernel_in_float32(attention_kernels, out.device(), out, logsumexp, query, key, value, mask, is_causal,
+                                   scale);
+    }
+    const Tensor addend = mask.defined() ? at::detail::to_dtype(mask, kFloat) : mask;
+    return attend_by_tiles(out, logsumexp, query, key, value, addend, is_causal, static_cast<float>(scale));
+  }
   dispatch_floating_types(out.dtype(), "attention", [&](auto type) {
     using T = typename decltype(type)::type;
     attend<T>(shape_of(query, key, value, is_causal), out, logsumexp, query, key, value, mask, static_cast<T>(scale));

@@ -16,12 +16,15 @@
 #include <aten/native/cpu/ConvolutionTasks.h>
 #include <aten/native/cpu/DispatchInt64.h>
 #include <aten/native/cpu/FoldedAxes.h>
+#include <aten/native/cpu/MergedGroups.h>
 #include <aten/native/cpu/bfloat16_products.h>
+#include <aten/native/cpu/bfloat16_tiles.h>
 #include <aten/native/cpu/blas.h>
 #include <aten/native/cpu/channelwise_convolution.h>
 #include <aten/native/cpu/gathered_convolution.h>
 #include <aten/native/cpu/gathered_elements.h>
 #include <aten/native/cpu/gathered_products.h>
+#include <aten/native/cpu/panel_gemm.h>
 #include <aten/native/cpu/phased_convolution.h>
 
 #include <memory>
@@ -159,9 +162,15 @@ void convolve_by_products(const Geometry& g, T* out, const T* input, const T* we
   });
 }
 
+// Whether images are matrices as they lie, for a BLAS that uses the processor's widest vectors.
+bool suits_blas(const Geometry& g) {
+  return g.is_pointwise() && g.groups == 1 && g.window_count() >= kSomeResults && !panels_beat_blas();
+}
+
 // Whether windows of one element, of few channels and many results, are best multiplied as the image lies.
 bool is_product_of_image(const Geometry& g) {
-  return g.is_pointwise() && g.window_channels > g.image_channels && g.window_count() >= kManyResults;
+  return suits_blas(g) ||
+         (g.is_pointwise() && g.window_channels > g.image_channels && g.window_count() >= kManyResults);
 }
 
 // Whether windows of one element, of some channels, are best multiplied by panels of neighbouring places: where vectors
@@ -252,7 +261,8 @@ template <typename T>
 void convolve_transposed(const Geometry& g, bool channels_last, T* out, const T* input, const T* weight,
                          const T* bias) {
   if constexpr (std::is_floating_point_v<T>) {
-    if (is_gathered<T>(g, g.image_channels, channels_last))
+    const bool by_blas = !channels_last && suits_blas(g);
+    if (!by_blas && is_gathered<T>(g, g.image_channels, channels_last))
       return convolve_transposed_gathered(g, channels_last, out, input, weight, bias);
     if (channels_last) return convolve_channelwise(g, true, out, input, weight, bias);
     if (g.has_stride() && g.window_channels <= kFewSources) return transpose_directly(g, out, input, weight, bias);
@@ -289,7 +299,8 @@ void weight_gradient(const Geometry& g, bool channels_last, T* out, const T* gra
     return;
   }
   if constexpr (std::is_floating_point_v<T>) {
-    if (is_gathered<T>(g, g.window_channels, channels_last))
+    const bool by_blas = !channels_last && suits_blas(g);
+    if (!by_blas && is_gathered<T>(g, g.window_channels, channels_last))
       return weight_gradient_gathered(g, channels_last, out, grad, input);
     if (channels_last) return weight_gradient_channelwise(g, out, grad, input);
     // Short lines of windows would leave the vectors mostly to the zeros between them.
@@ -492,6 +503,8 @@ bool sum_gradient_in_pairs(Geometry g, const Tensor& out, const Tensor& grad, co
   if (!has_bfloat16_products() || g.window_channels < (is_last ? least_together(g) : kHalfPairs) ||
       !gradient_has_pairs(g))
     return false;
+  if (is_last && has_bfloat16_tiles())  // whose rows are of neighbouring places
+    return sum_gradient_in_pairs(g, out, at::detail::to_contiguous(grad), at::detail::to_contiguous(input));
   g.weight_last = lies_last(out);
   const MemoryFormat format = g.weight_last ? out.suggest_memory_format() : MemoryFormat::Contiguous;
   const Tensor sums = at::detail::empty(out.sizes(), out.options().dtype(kFloat), format);
@@ -521,6 +534,10 @@ void convolution_kernel(const Tensor& out, const Tensor& input, const Tensor& we
   if (is_spread(geometry, input)) {
     const DimVector steps(stride.size(), 1);
     return convolution_kernel(out, take_windows(input, stride), weight, bias, steps, padding, dilation, groups);
+  }
+  if (const int64_t together = groups_of_a_tile(geometry, input.dtype()); together > 1 && are_finite(input)) {
+    return convolution_kernel(out, input, merge_groups(weight, groups, together), bias, stride, padding, dilation,
+                              groups / together);
   }
   if (is_narrow(geometry, geometry.windows[2], out, input) || fills_pairs(geometry, out, input)) {
     const Tensor result = like_with_channels_last(out);
@@ -568,6 +585,10 @@ void convolution_transposed_kernel(const Tensor& out, const Tensor& input, const
                                          fold_axes(weight, folding), repeat_bias(bias, result.sizes()[1]), stride,
                                          padding, dilation, groups);
   }
+  if (const int64_t together = groups_of_a_tile(geometry, input.dtype()); together > 1 && are_finite(input)) {
+    return convolution_transposed_kernel(out, input, merge_groups(weight, groups, together), bias, stride, padding,
+                                         dilation, groups / together);
+  }
   if (is_narrow(geometry, geometry.image[2], out, input) || fills_pairs(geometry, out, input)) {
     const Tensor result = like_with_channels_last(out);
     convolution_transposed_kernel(result, with_channels_last(input), weight, bias, stride, padding, dilation, groups);
@@ -610,6 +631,11 @@ void convolution_weight_gradient_kernel(const Tensor& out, const Tensor& grad, c
         fold_axes(input, folding), stride, padding, dilation, groups);
   }
   if (sum_gradient_by_products(geometry, out, grad, input)) return;
+  if (const int64_t together = groups_of_a_tile(geometry, input.dtype()); together > 1) {
+    const Tensor merged = at::detail::empty(merged_sizes(out.sizes(), together), kBFloat16, out.device());
+    convolution_weight_gradient_kernel(merged, grad, input, stride, padding, dilation, groups / together);
+    return at::detail::copy_into(out, part_groups(merged, out.sizes(), groups, together));
+  }
   if (c10::is_reduced_floating_type(input.dtype())) {
     if (input.dtype() == kBFloat16 && sum_gradient_in_pairs(geometry, out, grad, input)) return;
     return run_kernel_in_float32(convolution_weight_gradient_kernels, out.device(), out, grad, input, stride, padding,

@@ -5,6 +5,7 @@
 #include <aten/native/cpu/GatherPlan.h>
 #include <aten/native/cpu/PreparedPhase.h>
 #include <aten/native/cpu/WeightPanels.h>
+#include <aten/native/cpu/bfloat16_tiles.h>
 #include <aten/native/cpu/gathered_elements.h>
 
 #include <array>
@@ -164,6 +165,63 @@ void compute_results(const PreparedPhase& prepared, Range wanted, Range channels
   }
 }
 
+// The same of pairs by tiles: what a block reads is read once for all panels.
+void compute_results_by_tiles(const PreparedPhase& prepared, Range wanted, Range channels, const uint32_t* data,
+                              const uint32_t* end, const uint32_t* panels, int64_t step, const float* starts, const ResultLayout& layout,
+                              float* sums, uint16_t* out) {
+  constexpr int64_t kBlockPairs = 1 << 18;  // that are read for a block, and stay in the second cache
+  constexpr int64_t kLeastRows = 32;
+  const int64_t width = panel_columns<float>();
+  const int64_t most =
+      std::clamp(kBlockPairs / std::max<int64_t>(prepared.depth(), 1) / kLeastRows * kLeastRows, kLeastRows, kBlockResults);
+  const int64_t results = wanted.last - wanted.first;
+  const int64_t blocks = std::max<int64_t>(1, divide_up(results, most));
+  const int64_t size = divide_up(divide_up(results, blocks), kLeastRows) * kLeastRows;
+  TiledRows tiles;
+  for (int64_t block = wanted.first; block < wanted.last; block += size) {
+    for (const ResultClass& one : prepared.classes) {
+      const int64_t start = std::max(block, one.results.first);
+      const int64_t count = std::min({block + size, wanted.last, one.results.last}) - start;
+      if (count <= 0) continue;
+      const int64_t* const reads = prepared.phase.reads.data() + start;
+      const int64_t* const writes = prepared.phase.writes.data() + start;
+      const bool is_line = layout.channels_last && one.lines.size() == 1 &&
+                           writes[count - 1] - writes[0] == (count - 1) * layout.place;
+      for (size_t i = 0; i < one.lines.size(); ++i) {
+        const Range lines = one.lines[i];
+        const int64_t* const depths = prepared.depths.data() + lines.first;
+        const int64_t depth = lines.last - lines.first;
+        const bool by_tiles = are_worth_tiles(count, depth);
+        if (by_tiles) tiles.read(data, end, reads, count, depths, depth);
+        for (int64_t channel = channels.first; channel < channels.last; channel += width) {
+          const int64_t columns = std::min(width, channels.last - channel);
+          const auto initial = starts ? Lines<const float>{starts + channel, 0} : zero_lines<float>();
+          const Lines<const uint32_t> panel{
+              panels + (channel - channels.first) / width * step + (prepared.first_line + lines.first) * width, width};
+          const auto multiply = [&](const auto& from, const auto& to) {
+            if (by_tiles) return tiles.multiply(panel, columns, from, to);
+            add_gathered_pairs(data, reads, count, depths, depth, panel, columns, from, to);
+          };
+          const Lines<float> own{sums + channel * kBlockResults, width};
+          if (is_line && is_whole<uint32_t>(columns)) {
+            multiply(initial, Lines<uint16_t>{out + writes[0] + channel, layout.place});
+          } else {
+            multiply(i == 0 ? initial : Lines<const float>{own.data, width}, own);
+          }
+        }
+      }
+      for (int64_t channel = channels.first; channel < channels.last; channel += width) {
+        const int64_t columns = std::min(width, channels.last - channel);
+        float* const own = sums + channel * kBlockResults;
+        if (is_line && is_whole<uint32_t>(columns)) continue;
+        for (int64_t i = 0; one.lines.empty() && i < count; ++i)
+          std::copy_n(starts ? starts + channel : zero_lines<float>().data, columns, own + i * width);
+        write_results(own, count, columns, writes, layout, out + channel * layout.image.channel);
+      }
+    }
+  }
+}
+
 // Some results of a phase, of groups that fill vectors together, of which `panels` are made. `bias` may be null.
 template <typename T, typename Result>
 void compute_groups(const PreparedPhase& prepared, Range wanted, int64_t channels, int64_t groups, const T* data,
@@ -206,10 +264,11 @@ bool needs_no_frame(const GatherPlan& plan, const Geometry& g, int64_t sources, 
 }
 
 // Whether row-major images are better copied with their channels last, so that what a result reads does not lie in as
-// many planes. That costs as much for wide vectors as for short ones, which have more to do besides.
-bool is_worth_turning(const GatherPlan& plan, const Geometry& g, const WeightLayout& layout) {
+// many planes. Tiles are made of what lies next to each other.
+bool is_worth_turning(const GatherPlan& plan, const Geometry& g, const WeightLayout& layout, bool by_tiles) {
   constexpr int64_t kLeastUses = 128;  // of an element
-  return !plan.channels_last() && panel_columns<float>() <= kShortPanel && layout.sources >= kFewSortedSources &&
+  if (by_tiles && layout.sources > 1 && !plan.channels_last()) return true;
+  return !plan.channels_last() && layout.sources >= kFewSortedSources &&
          layout.results * g.kernel_elements() >= kLeastUses;
 }
 
@@ -237,9 +296,10 @@ void run_plan(const Geometry& g, GatherPlan plan, const std::array<int64_t, 3>& 
     }
     return;
   }
-  const bool is_sorted = needs_no_frame(plan, g, layout.sources, joined);
+  const bool by_tiles = std::is_same_v<T, uint32_t> && has_bfloat16_tiles();
+  const bool is_sorted = !by_tiles && needs_no_frame(plan, g, layout.sources, joined);
   if (is_sorted) plan.drop_frame();
-  else if ((joined && plan.has_frame()) || is_worth_turning(plan, g, layout)) plan.turn_frame();
+  else if ((joined && plan.has_frame()) || is_worth_turning(plan, g, layout, by_tiles)) plan.turn_frame();
   const int64_t frame = plan.has_frame() ? plan.frame_elements() : 0;
   std::vector<PreparedPhase> phases;
   int64_t work = 0;
@@ -255,7 +315,7 @@ void run_plan(const Geometry& g, GatherPlan plan, const std::array<int64_t, 3>& 
         const int64_t worth = layout.sources >= kSortedSources ? kWorthSorting : kFewWorthSorting;
         if (is_sorted) {
           inside = phase.find_inside(plan, z, y, x);
-        } else if (frame && taps <= 64 && layout.sources >= kFewSortedSources &&
+        } else if (!by_tiles && frame && taps <= 64 && layout.sources >= kFewSortedSources &&
                    (joined || count >= kBlockResults)) {
           inside = phase.find_inside(plan, z, y, x);
           int64_t read = 0;
@@ -309,7 +369,7 @@ void run_plan(const Geometry& g, GatherPlan plan, const std::array<int64_t, 3>& 
       group_columns > 0 && result_channels % group_columns == 0 ? group_columns / layout.results : 1;
   // Where a thread can have panels of its own, it writes one after the other, which then stays in its cache; else all
   // are written first.
-  const bool by_panels = joined && g.groups == 1 && (panel_count % parts == 0 || panel_count >= 4 * parts);
+  const bool by_panels = !by_tiles && joined && g.groups == 1 && (panel_count % parts == 0 || panel_count >= 4 * parts);
   const auto panels = scratch<T>(by_panels ? 0 : g.groups * panel_count * panel_size);
   const int64_t panel_grain = grain_for(g.groups * panel_count * panel_size, g.groups * panel_count, kSerialWork);
   parallel_for(0, by_panels ? 0 : g.groups * panel_count, panel_grain, [&](int64_t begin, int64_t end) {
@@ -351,6 +411,16 @@ void run_plan(const Geometry& g, GatherPlan plan, const std::array<int64_t, 3>& 
           }
         }
         for (int64_t group = 0; group < g.groups; ++group) {
+          if constexpr (std::is_same_v<T, uint32_t>) {
+            if (by_tiles) {
+              compute_results_by_tiles(prepared, wanted, {0, layout.results},
+                                       data + group * layout.sources * plan.layout().channel,
+                                       data + (joined ? g.batch : 1) * (frame ? frame : image_elements), panels.get() + group * panel_count * panel_size, panel_size,
+                                       bias ? starts.get() + group * panel_count * width : nullptr, results, sums.get(),
+                                       out + image * result_elements + group * layout.results * results.image.channel);
+              continue;
+            }
+          }
           compute_results(prepared, wanted, {0, layout.results},
                           data + group * layout.sources * plan.layout().channel,
                           panels.get() + group * panel_count * panel_size, panel_size,
@@ -398,6 +468,8 @@ bool convolve_lines_of_pairs(const Geometry& g, bool channels_last, uint16_t* ou
   const auto in_pairs = [&](int64_t places) { return places * unit % 2 == 0; };
   const uint32_t* images = as_pairs(input);
   const uint32_t* weights = as_pairs(weight);
+  constexpr int64_t kFewestNumbers = 16;  // of a line, that make a piece of a tile
+  if (has_bfloat16_tiles() && g.kernel[2] * unit < kFewestNumbers) return false;
   if (!is_line || g.dilation[2] != 1 || !in_pairs(g.kernel[2]) || !in_pairs(g.stride[2]) || !in_pairs(g.padding[2]) ||
       !in_pairs(g.image[2]) || !images || !weights)
     return false;
@@ -427,7 +499,7 @@ void convolve_pairs(const Geometry& g, bool transposed, bool channels_last, uint
     return;
   Geometry halved = g;
   (transposed ? halved.window_channels : halved.image_channels) = pairs;
-  std::unique_ptr<uint32_t[]> image_copy, weight_copy;
+  Scratch<uint32_t> image_copy, weight_copy;
   const uint32_t* images = channels_last && is_even ? as_pairs(input) : nullptr;
   if (!images) {
     image_copy = channels_last ? pairs_of_last(input, g.batch * elements * g.groups, sources)

@@ -65,7 +65,7 @@ inline void transpose_matrix(const uint32_t* from, int64_t from_step, int64_t ro
 }
 // The channels of groups or images that lie last, two as a pair: of `count` places. The last of an odd number is a pair
 // with 0.
-inline std::unique_ptr<uint32_t[]> pairs_of_last(const uint16_t* from, int64_t count, int64_t channels) {
+inline Scratch<uint32_t> pairs_of_last(const uint16_t* from, int64_t count, int64_t channels) {
   const int64_t pairs = (channels + 1) / 2;
   auto result = scratch<uint32_t>(count * pairs);
   uint32_t* const to = result.get();
@@ -83,7 +83,7 @@ inline std::unique_ptr<uint32_t[]> pairs_of_last(const uint16_t* from, int64_t c
 
 // The same of channels with `inner` elements each: from [outer, channels, inner] to [outer, channels / 2 rounded up,
 // inner].
-inline std::unique_ptr<uint32_t[]> pairs_of(const uint16_t* from, int64_t outer, int64_t channels, int64_t inner) {
+inline Scratch<uint32_t> pairs_of(const uint16_t* from, int64_t outer, int64_t channels, int64_t inner) {
   if (inner == 1) return pairs_of_last(from, outer, channels);
   const int64_t pairs = (channels + 1) / 2;
   auto result = scratch<uint32_t>(outer * pairs * inner);

@@ -3,6 +3,7 @@
 #include <aten/native/cpu/gathered_convolution.h>
 
 #include <aten/native/cpu/GatherPlan.h>
+#include <aten/native/cpu/bfloat16_tiles.h>
 #include <aten/native/cpu/gathered_elements.h>
 
 #include <algorithm>
@@ -17,6 +18,7 @@ using Geometry = ConvolutionGeometry;
 namespace {
 
 constexpr int64_t kBlockRows = 96;         // of the gradient, for one task
+constexpr int64_t kTiledDepth = 1024;      // pairs
 constexpr int64_t kGradientPlaces = 2048;  // of windows, of one image or several, that a pass over the weight is worth
 
 template <typename T>
@@ -87,6 +89,40 @@ void sum_weight_gradient(const Geometry& g, bool channels_last, SumOf<T>* out, c
       }
     });
     const int64_t blocks = divide_up(row_count, kBlockRows);
+    if constexpr (std::is_same_v<T, uint32_t>) {
+      // What a block of rows reads is read once for all panels.
+      if (are_worth_tiles(row_count, lines)) {
+        const T* images_read = plan.has_frame() ? frames.get() : input + first * step;
+        const int64_t tasks = g.groups * blocks;
+        parallel_for(0, tasks, grain_for(lines * row_count * results, tasks, kSerialWork), [&](int64_t begin, int64_t end) {
+          TiledRows tiles;
+          for (int64_t task = begin; task < end; ++task) {
+            const int64_t group = task / blocks;
+            const int64_t row = task % blocks * kBlockRows;
+            const int64_t count_of_rows = std::min(kBlockRows, row_count - row);
+            const int64_t chunks = divide_up(lines, kTiledDepth);
+            for (int64_t chunk = 0; chunk < chunks; ++chunk) {
+              const int64_t start = chunk * lines / chunks / 16 * 16;
+              const int64_t end_of_chunk = chunk + 1 == chunks ? lines : (chunk + 1) * lines / chunks / 16 * 16;
+              tiles.read(images_read + group * g.image_channels * plan.layout().channel, images_read + count * step, rows.data() + row, count_of_rows,
+                         depths.data() + start, end_of_chunk - start);
+              for (int64_t i = 0; i < panel_count; ++i) {
+                const int64_t panel = group * panel_count + i;
+                const int64_t channel = group * g.window_channels + i * width;
+                const Lines<const T> slope_lines =
+                    in_place ? Lines<const T>{grad + (first * windows + start) * results + channel, results}
+                             : Lines<const T>{slopes.get() + (panel * line_count + start) * width, width};
+                const Lines<SumOf<T>> to{sums.get() + (panel * row_count + row) * width, width};
+                const bool fresh = first == 0 && chunk == 0;
+                tiles.multiply(slope_lines, std::min(width, g.window_channels - i * width),
+                               fresh ? zero_lines<SumOf<T>>() : Lines<const SumOf<T>>{to.data, to.step}, to);
+              }
+            }
+          }
+        });
+        continue;
+      }
+    }
     const int64_t tasks = g.groups * panel_count * blocks;
     const T* data = plan.has_frame() ? frames.get() : input + first * step;
     parallel_for(0, tasks, grain_for(lines * row_count * results, tasks, kSerialWork), [&](int64_t begin, int64_t end) {
@@ -133,7 +169,7 @@ void copy_lines(const uint16_t* plane, int64_t height, int64_t line, int64_t fir
 }
 
 // Of each plane, of `height` lines, as pairs: `lines` lines from `first` on, and as many from `second` on.
-std::unique_ptr<uint32_t[]> pair_halves(const uint16_t* from, int64_t planes, int64_t height, int64_t line,
+Scratch<uint32_t> pair_halves(const uint16_t* from, int64_t planes, int64_t height, int64_t line,
                                         int64_t first, int64_t second, int64_t lines) {
   auto result = scratch<uint32_t>(planes * lines * line);
   uint32_t* const to = result.get();

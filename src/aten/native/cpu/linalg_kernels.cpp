@@ -12,6 +12,7 @@
 #include <aten/native/cpu/panel_gemm.h>
 
 #include <algorithm>
+#include <optional>
 #include <type_traits>
 #include <vector>
 
@@ -151,10 +152,34 @@ void multiply_halves(const Tensor& out, const Tensor& a, const Reading& reading_
                      out.strides()[dim]);
 }
 
+// The same of bfloat16 and rounded, by tiles. False: not for this way.
+bool multiply_by_tiles(const Tensor& out, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) {
+  const int64_t m = a.sizes()[0], k = a.sizes()[1], n = b.sizes()[1];
+  if (!alpha.equal(1) || !(beta.equal(0) || beta.equal(1)) || !out.is_contiguous()) return false;
+  Reading reading_a;
+  Reading reading_b;
+  if (!RoundedProduct::is_worth(m, n, k, false)) return false;
+  const Tensor left = readable(a, reading_a);
+  if (reading_a.transposed) return false;
+  const Tensor right = readable(b, reading_b);
+  RoundedProduct product(m, n, k, {nullptr, reading_a.leading, false}, {nullptr, reading_b.leading, reading_b.transposed},
+                         n);
+  product.multiply(elements<uint16_t>(left), elements<uint16_t>(right), beta.equal(1),
+                   static_cast<uint16_t*>(out.data_ptr()));
+  return true;
+}
+
 }  // namespace
 
 void gemm_kernel(const Tensor& out, const Tensor& a, const Tensor& b, const Scalar& beta,
                  const Scalar& alpha) {
+  if (out.dtype() == kBFloat16) {
+    if (multiply_by_tiles(out, a, b, beta, alpha)) return;
+    const Tensor sums = beta.equal(0) ? at::detail::empty(out.sizes(), kFloat, out.device())
+                                      : at::detail::to_dtype(out, kFloat);
+    gemm_kernel(sums, a, b, beta, alpha);
+    return at::detail::copy_into(out, sums);
+  }
   const bool is_of_halves = a.dtype() == kHalf && (a.sizes()[0] == 1 || b.sizes()[1] == 1);
   if (is_to_be_widened(a) && !is_of_halves)
     return gemm_kernel(out, at::detail::to_dtype(a, kFloat), at::detail::to_dtype(b, kFloat), beta, alpha);
@@ -230,7 +255,13 @@ void bmm_kernel(const Tensor& out, const Tensor& a, const Tensor& b) {
       if constexpr (std::is_same_v<element_t, uint16_t>) {
         // As many at a time as stay in the cache, in a row.
         const int64_t held = std::max<int64_t>(1, kHeldSums / (m * n));
-        std::vector<float> sums(static_cast<size_t>(rounds ? std::min(held, end - begin) * m * n : 0));
+        std::optional<RoundedProduct> by_tiles;
+        if (rounds && m * n * k > kTinyProduct && !is_thin<scalar_t>(m, n, k) &&
+            RoundedProduct::is_worth(m, n, k, reading_a.transposed)) {
+          by_tiles.emplace(m, n, k, MatrixOperand<uint16_t>{nullptr, reading_a.leading, false},
+                           MatrixOperand<uint16_t>{nullptr, reading_b.leading, reading_b.transposed}, n);
+        }
+        std::vector<float> sums(static_cast<size_t>(rounds && !by_tiles ? std::min(held, end - begin) * m * n : 0));
         for (int64_t start = begin; rounds && start < end; start += held) {
           const int64_t stop = std::min(end, start + held);
           for (int64_t i = start; i < stop; ++i) {
@@ -241,11 +272,14 @@ void bmm_kernel(const Tensor& out, const Tensor& a, const Tensor& b) {
               multiply_thin(m, n, k, x, Steps(reading_a), y, Steps(reading_b), z, Steps({true, false, n}));
             } else if (m * n * k <= kTinyProduct) {
               multiply_tiny(m, n, k, x, Steps(reading_a), y, Steps(reading_b), z, Steps({true, false, n}));
+            } else if (by_tiles) {
+              by_tiles->multiply(x, y, false, static_cast<uint16_t*>(out.data_ptr()) + i * m * n);
             } else {
               gemm(m, n, k, 1.0F, {x, reading_a.leading, reading_a.transposed},
                    {y, reading_b.leading, reading_b.transposed}, 0.0F, z, n);
             }
           }
+          if (by_tiles) continue;
           const int64_t written = (stop - start) * m * n;
           round_to_bfloat16({sums.data(), written}, 1, written,
                             {static_cast<uint16_t*>(out.data_ptr()) + start * m * n, written});

@@ -87,7 +87,7 @@ template <typename T>
 SmallProduct<T>::SmallProduct(int64_t m, int64_t n, int64_t k, MatrixOperand<T> a, MatrixOperand<T> b,
                               int64_t out_leading)
     : n_(n), out_leading_(out_leading), right_(b), rows_(places_of_rows(m, a)), depths_(places_of_columns(k, a)),
-      panel_(static_cast<size_t>(k * panel_columns<T>())), edge_(static_cast<size_t>(m * panel_columns<T>())) {}
+      panel_(scratch<T>(k * panel_columns<T>())), edge_(static_cast<size_t>(m * panel_columns<T>())) {}
 
 template <typename T>
 bool SmallProduct<T>::is_worth(int64_t m, int64_t n, int64_t k) {
@@ -107,8 +107,8 @@ void SmallProduct<T>::multiply(const T* a, const T* b, T* out) {
     const bool is_whole = columns % panel_step<T>() == 0;
     Lines<const T> panel{b + column, right_.leading};
     if (right_.transposed || !is_whole) {
-      Numbers<T>{right_}.write_panel(0, k, column, columns, panel_.data());
-      panel = {panel_.data(), width};
+      Numbers<T>{right_}.write_panel(0, k, column, columns, panel_.get());
+      panel = {panel_.get(), width};
     }
     const Lines<T> sums = is_whole ? Lines<T>{out + column, out_leading_} : Lines<T>{edge_.data(), width};
     add_gathered_product(a, rows_.data(), m, depths_.data(), k, panel, columns, sums, true);

@@ -2,6 +2,7 @@
 // Matrix products by own panels (gathered_products.h).
 
 #include <aten/Parallel.h>
+#include <aten/native/cpu/Scratch.h>
 #include <aten/native/cpu/blas.h>
 #include <aten/native/cpu/gathered_products.h>
 
@@ -35,7 +36,8 @@ class SmallProduct {
   int64_t n_, out_leading_;
   MatrixOperand<T> right_;
   std::vector<int64_t> rows_, depths_;
-  std::vector<T> panel_, edge_;
+  Scratch<T> panel_;
+  std::vector<T> edge_;
 };
 
 // out = beta * out + alpha * the product of a gathered matrix, whose element (i, k) is data[rows[i] + depths[k]], and
@@ -63,8 +65,7 @@ void run_panels(const Kind& kind, const typename Kind::Left* data, const std::ve
   const int64_t chunks = (k + kDepth - 1) / kDepth;
   const int64_t longest = (k + chunks - 1) / chunks;
   const int64_t held_panels = (std::min(columns, kColumns) + width - 1) / width;
-  // not initialised
-  const std::unique_ptr<Line[]> panels(new Line[static_cast<size_t>(longest * held_panels * width)]);
+  const auto panels = scratch<Line>(longest * held_panels * width);
   for (int64_t column = 0; column < columns; column += kColumns) {
     const int64_t held = std::min(kColumns, columns - column);
     const int64_t panel_count = (held + width - 1) / width;

@@ -268,7 +268,7 @@ class Product {
       if (steps == 1) return;
     }
     const int64_t width = panel_columns<T>();
-    panels_.reset(new T[static_cast<size_t>(count() * lines_ * width)]);
+    panels_ = scratch<T>(count() * lines_ * width);
     for (int64_t k = 0; k < lines_; ++k) depths_.push_back(halves_.data ? 2 * k : k);
     parallel_for(0, count(), std::max<int64_t>(1, kWakingWork / (depth * width)), [&](int64_t begin, int64_t end) {
       for (int64_t panel = begin; panel < end; ++panel) write(panel, panels_.get() + panel * lines_ * width);
@@ -349,7 +349,7 @@ class Product {
   int64_t depth_;
   int64_t columns_;
   int64_t lines_ = 0;  // of panels: numbers, or pairs
-  std::unique_ptr<T[]> panels_;
+  Scratch<T> panels_;
   std::vector<int64_t> depths_;
 };
 
