@@ -264,8 +264,8 @@ bool has_packed_columns(const ReductionShape& shape, const char* in) {
          std::all_of(shape.reduced_in, shape.reduced_in + shape.reduced_dims, is_multiple);
 }
 
-// A thread reduces kSize neighbouring columns over rows that are blockDim.y apart, some loads on their way before one is
-// waited for; blockIdx.y is the split.
+// A thread reduces kSize neighbouring columns over rows that are blockDim.y apart, some loads on their way before one
+// is waited for; blockIdx.y is the split.
 template <typename Operation, typename Out, typename In, int kSize>
 __global__ void __launch_bounds__(kThreads, 4)
     reduce_columns(Operation operation, ReductionShape shape, Plan plan, char* out, const char* in,

@@ -130,7 +130,7 @@ void add_to_places(const Tensor& self, const Tensor& values, const IndexedPlaces
                  [=] __device__(int64_t position) { atomic_add(out + places.offset(position), in[position]); });
 }
 
-// Offsets of the positions first, first + kThreads, ...: several together, for which a dimension's numbers are read once.
+// Offsets of the positions first, first + kThreads, ...: a dimension's numbers are read once for all of them.
 template <int N, uint32_t kCount>
 __device__ void offsets_a_block_apart(const Offsets<N>& where, uint32_t first, uint32_t (&offsets)[kCount][N]) {
   uint32_t index[kCount];
@@ -158,9 +158,9 @@ __device__ void offsets_a_block_apart(const Offsets<N>& where, uint32_t first, u
   }
 }
 
-// gather and scatter: elements of `index`, each with a place in `near` (its own coordinates) and one in `far` (the same,
-// but the index's value in one dimension). Each thread has some of them, a block apart: all indices are on their way
-// before the first is waited for, and so are the elements that are read.
+// gather and scatter: elements of `index`, each with a place in `near` (its own coordinates) and one in `far` (the
+// same, but the index's value in one dimension). Each thread has some of them, a block apart: all indices are on their
+// way before the first is looked at, which one assertion does for all, and so are the elements that are read.
 template <typename T, typename Body>
 __global__ void __launch_bounds__(kThreads) pair_loop(uint32_t n, Offsets<3> where, char* near, char* far,
                                                       const char* index, int64_t far_size, int64_t far_stride,
