@@ -178,11 +178,16 @@ def test_reductions_of_several_dimensions(dtype: torch.dtype) -> None:
             assert torch.equal(x.amin(dims).cpu(), x.cpu().amin(dims)), told
             if dtype != torch.float32:
                 assert torch.equal(x.sum(dims, dtype=torch.float32).cpu(), x.float().cpu().sum(dims)), told
+    columns = _places(9 * 2 * 10 * 24, dtype, 0).view(9, 2, 10, 24)
+    for x in (columns, columns[..., 1:], columns[:, :, 1:]):
+        assert torch.equal(x.sum((0, 2)).cpu(), x.cpu().sum((0, 2))), tuple(x.shape)
 
 
 def test_many_rows_and_long_ones() -> None:
     many = _places(2200 * 72, torch.float32, 0).view(2200, 72)
     assert torch.equal(many.sum(1).cpu(), many.cpu().sum(1))
+    apart = _places(4 * 2200 * 128, torch.float32, 0).view(4, 2200, 128)
+    assert torch.equal(apart.sum((0, 2)).cpu(), apart.cpu().sum((0, 2)))
     for dtype in (torch.float32, torch.bfloat16):
         long = _places(3 * 9000, dtype, 0).view(3, 9000)
         assert torch.equal(long.sum(1).cpu(), long.cpu().sum(1))

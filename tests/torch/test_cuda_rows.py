@@ -211,6 +211,32 @@ def test_rows_by_index(dtype: torch.dtype) -> None:
         assert torch.equal(there.cpu(), table)
 
 
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.bfloat16, torch.float32, torch.complex64], ids=str)
+def test_places_along_a_dimension(dtype: torch.dtype) -> None:
+    def answers(values: torch.Tensor, places: torch.Tensor, dim: int) -> list[torch.Tensor]:
+        read = values.gather(dim, places)
+        written = torch.zeros_like(values).scatter_(dim, places, values)
+        return [read, written, torch.zeros_like(values).scatter_add_(dim, places // 2, values)]
+
+    for sizes, dim in (((5, 300), 1), ((300, 5), 0), ((7, 3, 70), 1), ((2, 9, 4, 33), 2), ((1030,), 0), ((3, 1), 0)):
+        values = (torch.arange(torch.Size(sizes).numel()) % 61).to(dtype).view(sizes)
+        order = _random(*sizes).argsort(dim)  # each place once
+        last = len(sizes) - 1
+        for turns in (False, True):  # all of it; a part; the same places for all of the first or the last dimension
+            for part in (slice(None), slice(1, -1)):
+                for alike in (0, last):
+                    found = []
+                    for x, places in ((values.cuda(), order.cuda()), (values, order)):
+                        if alike != dim:
+                            places = places.narrow(alike, 0, 1).expand(sizes)
+                        if turns:
+                            x, places = x.transpose(0, last), places.transpose(0, last)
+                        along = {0: last, last: 0}.get(dim, dim) if turns else dim
+                        found.append(answers(x, places[part], along))
+                    for here, there in zip(*found, strict=True):
+                        assert torch.equal(here.cpu(), there), (sizes, turns, part, alike)
+
+
 @pytest.mark.parametrize("sizes", [(0,), (1,), (5,), (300,), (7, 40), (3, 5, 9)], ids=str)
 def test_nonzero(sizes: tuple[int, ...]) -> None:
     flags = _random(*sizes) > 0.3

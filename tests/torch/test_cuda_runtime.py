@@ -287,6 +287,9 @@ def test_elements_that_are_gigabytes_apart() -> None:
     assert whole[places].tolist() == [3, 1]
     assert whole.index_select(0, places).tolist() == [3, 1]
     assert whole.gather(0, places).tolist() == [3, 1]
+    order = torch.tensor([2, 0, 1], device="cuda")
+    assert far.gather(0, order).tolist() == [3, 1, 2]
+    assert torch.zeros_like(order, dtype=torch.int8).scatter_add_(0, order, far).tolist() == [2, 3, 1]
     whole[places] = 7
     assert far.tolist() == [7, 2, 7]
     far.fill_(5)

@@ -311,7 +311,7 @@ def test_lobpcg_finds_the_ends_of_the_spectrum() -> None:
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-@pytest.mark.parametrize(("transposed_left", "transposed_right"), itertools.product((False, True), repeat=2))
+@pytest.mark.parametrize(("transposed_left", "transposed_right"), list(itertools.product((False, True), repeat=2)))
 def test_products_of_every_layout(dtype: torch.dtype, transposed_left: bool, transposed_right: bool) -> None:
     """Rows, columns and depths around the tiles, panels and chunks that products are made of."""
     for rows, columns, depth in itertools.product((2, 13, 100), (8, 9, 16, 31, 33, 2100), (1, 17, 300)):
@@ -326,7 +326,7 @@ def test_products_of_every_layout(dtype: torch.dtype, transposed_left: bool, tra
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16, torch.int32, torch.uint8])
-@pytest.mark.parametrize(("transposed_left", "transposed_right"), itertools.product((False, True), repeat=2))
+@pytest.mark.parametrize(("transposed_left", "transposed_right"), list(itertools.product((False, True), repeat=2)))
 def test_products_of_stacks(dtype: torch.dtype, transposed_left: bool, transposed_right: bool) -> None:
     """Tiny ones and small ones, around the panels' columns."""
     for rows, columns, depth in itertools.product((1, 2, 4, 9), (1, 3, 4, 8, 16, 33, 50), (1, 4, 17)):
@@ -356,7 +356,7 @@ def test_vectors_times_matrices_of_float16(transposed: bool) -> None:
     assert torch.isnan(infinite @ torch.tensor([[0.0], [1.0]], dtype=torch.float16)).all()
 
 
-@pytest.mark.parametrize(("transposed_left", "transposed_right"), itertools.product((False, True), repeat=2))
+@pytest.mark.parametrize(("transposed_left", "transposed_right"), list(itertools.product((False, True), repeat=2)))
 def test_products_of_bfloat16(transposed_left: bool, transposed_right: bool) -> None:
     """Sums are float32's, rounded once: odd depths, vectors, panels that are not full, beta and alpha, batches."""
     for rows, columns, depth in itertools.product((1, 2, 13, 100), (1, 4, 9, 16, 33, 100), (1, 17, 64, 300)):

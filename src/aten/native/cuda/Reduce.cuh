@@ -75,6 +75,23 @@ struct ReductionShape {
     }
     return in;
   }
+  // Those of the inputs first, first + step, ...; divisions, where there are any, are compiled once.
+  template <int kCount>
+  __device__ void reduced_offsets(int64_t first, int64_t step, int64_t (&offsets)[kCount]) const {
+    if (reduced_dims == 1) {
+#pragma unroll
+      for (int i = 0; i < kCount; ++i) offsets[i] = (first + i * step) * reduced_in[0];
+      return;
+    }
+#pragma unroll 1
+    for (int number = 0; number < kCount; ++number) {
+      const int64_t offset = reduced_offset(first + number * step);
+#pragma unroll
+      for (int i = 0; i < kCount; ++i) {  // an index that is known to the compiler keeps them in registers
+        if (i == number) offsets[i] = offset;
+      }
+    }
+  }
   template <typename Out, typename Value>
   __device__ void write(char* target, Value value) const {
     if constexpr (std::is_same_v<Out, float>) store_float(target, static_cast<float>(value), out_format);
@@ -153,7 +170,7 @@ Plan plan_for_columns(const ReductionShape& shape, int64_t packs) {
   Plan plan;
   plan.block = dim3(x, y);
   plan.blocks = (packs + x - 1) / x;
-  return cut(plan, shape, int64_t{y} * 16, kMultiprocessors * 8);
+  return cut(plan, shape, int64_t{y} * 16, kMultiprocessors * 4);  // as for rows: all of them at once on the device
 }
 
 // This thread's share of the inputs [begin, end) of the row at `row`: 16 bytes at once, some loads on their way before
@@ -173,23 +190,23 @@ __device__ typename Operation::Accumulator reduce_neighbours(const Operation& op
 #pragma unroll
     for (int j = 0; j < kSize; ++j) value = Operation::combine(value, operation.read(neighbours.values[j]));
   };
-  const auto pack = [&](int64_t i) {
-    return reinterpret_cast<const Neighbours*>(row + shape.reduced_offset(begin + gap + i * kSize));
-  };
   for (int64_t i = threadIdx.x; i < count - packs * kSize; i += blockDim.x) {
     const int64_t single = i < gap ? i : i + packs * kSize;
     value = Operation::combine(value, operation.read(reinterpret_cast<const In*>(first)[single]));
   }
   int64_t i = threadIdx.x;
   for (; i + (kLoads - 1) * int64_t{blockDim.x} < packs; i += kLoads * int64_t{blockDim.x}) {
+    int64_t offsets[kLoads];
+    shape.reduced_offsets(begin + gap + i * kSize, int64_t{blockDim.x} * kSize, offsets);
     Neighbours loaded[kLoads];
 #pragma unroll
-    for (int j = 0; j < kLoads; ++j) loaded[j] = *pack(i + j * int64_t{blockDim.x});
+    for (int j = 0; j < kLoads; ++j) loaded[j] = *reinterpret_cast<const Neighbours*>(row + offsets[j]);
 #pragma unroll
     for (int j = 0; j < kLoads; ++j) take(loaded[j]);
   }
   for (; i < packs; i += blockDim.x) {
-    const Neighbours neighbours = *pack(i);
+    const auto neighbours =
+        *reinterpret_cast<const Neighbours*>(row + shape.reduced_offset(begin + gap + i * kSize));
     take(neighbours);
   }
   return value;
@@ -247,13 +264,15 @@ bool has_packed_columns(const ReductionShape& shape, const char* in) {
          std::all_of(shape.reduced_in, shape.reduced_in + shape.reduced_dims, is_multiple);
 }
 
-// A thread reduces kSize neighbouring columns over rows that are blockDim.y apart; blockIdx.y is the split.
+// A thread reduces kSize neighbouring columns over rows that are blockDim.y apart, some loads on their way before one
+// is waited for; blockIdx.y is the split.
 template <typename Operation, typename Out, typename In, int kSize>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kThreads, 4)
     reduce_columns(Operation operation, ReductionShape shape, Plan plan, char* out, const char* in,
                    typename Operation::Accumulator* partial) {
   using A = typename Operation::Accumulator;
   using Neighbours = Pack<In, kSize>;
+  constexpr int kLoads = kSize > 8 ? 2 : 4;
   alignas(16) __shared__ unsigned char memory[kThreads * kSize * sizeof(A)];
   auto shared = reinterpret_cast<A(*)[kSize]>(memory);
   const int64_t split = blockIdx.y;
@@ -268,10 +287,24 @@ __global__ void __launch_bounds__(kThreads)
     for (int j = 0; j < kSize; ++j) values[j] = Operation::identity();
     if (output < shape.outputs) {
       shape.kept_offsets(output, out_offset, in_offset);
-      for (int64_t i = split * plan.range + threadIdx.y; i < end; i += blockDim.y) {
-        const Neighbours neighbours = *reinterpret_cast<const Neighbours*>(in + in_offset + shape.reduced_offset(i));
+      const auto take = [&](const Neighbours& neighbours) {
 #pragma unroll
         for (int j = 0; j < kSize; ++j) values[j] = Operation::combine(values[j], operation.read(neighbours.values[j]));
+      };
+      int64_t i = split * plan.range + threadIdx.y;
+      for (; i + (kLoads - 1) * int64_t{blockDim.y} < end; i += kLoads * int64_t{blockDim.y}) {
+        int64_t offsets[kLoads];
+        shape.reduced_offsets(i, blockDim.y, offsets);
+        Neighbours loaded[kLoads];
+#pragma unroll
+        for (int j = 0; j < kLoads; ++j)
+          loaded[j] = *reinterpret_cast<const Neighbours*>(in + in_offset + offsets[j]);
+#pragma unroll
+        for (int j = 0; j < kLoads; ++j) take(loaded[j]);
+      }
+      for (; i < end; i += blockDim.y) {
+        const Neighbours neighbours = *reinterpret_cast<const Neighbours*>(in + in_offset + shape.reduced_offset(i));
+        take(neighbours);
       }
     }
     __syncthreads();  // the columns before may still be read

@@ -4,7 +4,9 @@
 #include <aten/ATen.h>
 #include <aten/Kernels.h>
 #include <aten/EmptyTensor.h>
+#include <aten/TensorIterator.h>
 #include <aten/native/cuda/Atomic.cuh>
+#include <aten/native/cuda/Operands.cuh>
 #include <aten/native/cuda/Rows.cuh>
 
 #include <cub/device/device_select.cuh>
@@ -128,82 +130,71 @@ void add_to_places(const Tensor& self, const Tensor& values, const IndexedPlaces
                  [=] __device__(int64_t position) { atomic_add(out + places.offset(position), in[position]); });
 }
 
-// gather and scatter: elements of `index`, each with a place in `near` (its own coordinates) and one in `far` (the
-// same, but the index's value in dimension `dim`).
-struct CrossPlaces {
-  int dims = 0;
-  int dim = 0;
-  bool is_short = true;  // positions fit 32 bits
-  int64_t far_size = 1;
-  int64_t size[kMaxDims], index_stride[kMaxDims], near_stride[kMaxDims], far_stride[kMaxDims];
-  const int64_t* index = nullptr;
-
-  __device__ void offsets(int64_t position, int64_t& near, int64_t& far) const {
-    near = far = 0;
-    int64_t index_offset = 0;
+// Offsets of the positions first, first + kThreads, ...: a dimension's numbers are read once for all of them.
+template <int N, uint32_t kCount>
+__device__ void offsets_a_block_apart(const Offsets<N>& where, uint32_t first, uint32_t (&offsets)[kCount][N]) {
+  uint32_t index[kCount];
+#pragma unroll
+  for (uint32_t i = 0; i < kCount; ++i) {
+    index[i] = first + i * kThreads;
+#pragma unroll
+    for (int operand = 0; operand < N; ++operand) offsets[i][operand] = 0;
+  }
 #pragma unroll 1
-    for (int i = dims - 1; i >= 0; --i) {
-      const int64_t before = i > 0 ? quotient(position, size[i], is_short) : 0;
-      const int64_t here = position - before * size[i];
-      position = before;
-      index_offset += here * index_stride[i];
-      near += here * near_stride[i];
-      if (i != dim) far += here * far_stride[i];
+  for (int dim = 0; dim < where.ndim; ++dim) {
+    const bool is_last = dim + 1 == where.ndim;
+    const uint32_t size = where.sizes[dim], multiplier = where.multipliers[dim], shift = where.shifts[dim];
+    uint32_t strides[N];
+#pragma unroll
+    for (int operand = 0; operand < N; ++operand) strides[operand] = where.strides[dim][operand];
+#pragma unroll
+    for (uint32_t i = 0; i < kCount; ++i) {
+      const uint32_t rest = is_last ? 0 : (__umulhi(index[i], multiplier) + index[i]) >> shift;
+      const uint32_t here = index[i] - rest * size;
+#pragma unroll
+      for (int operand = 0; operand < N; ++operand) offsets[i][operand] += here * strides[operand];
+      index[i] = rest;
     }
-    const int64_t place = index[index_offset];
-    assert(place >= 0 && place < far_size && "index out of bounds");
-    far += place * far_stride[dim];
   }
-};
-
-CrossPlaces cross_places(const Tensor& near, const Tensor& far, const Tensor& index, int64_t dim) {
-  check_dims(index);
-  CrossPlaces places;
-  places.dims = static_cast<int>(index.dim());
-  places.dim = static_cast<int>(dim);
-  places.index = index.data_ptr<int64_t>();
-  places.is_short = fits_32_bits(index.numel());
-  if (index.dim() == 0) {  // a 0-dim tensor is indexed as if it had one dimension of size 1
-    places.dims = 1;
-    places.size[0] = 1;
-    places.index_stride[0] = places.near_stride[0] = places.far_stride[0] = 0;
-    places.far_size = far.numel();
-    return places;
-  }
-  for (int i = 0; i < places.dims; ++i) {
-    places.size[i] = index.sizes()[i];
-    places.index_stride[i] = index.strides()[i];
-    places.near_stride[i] = near.dim() ? near.strides()[i] : 0;
-    places.far_stride[i] = far.dim() ? far.strides()[i] : 0;
-  }
-  places.far_size = far.dim() ? far.sizes()[dim] : 1;
-  return places;
 }
 
-// Each thread has some positions, a block apart: all that they read is on its way before the first is waited for.
+// gather and scatter: elements of `index`, each with a place in `near` (its own coordinates) and one in `far` (the
+// same, but the index's value in one dimension). Each thread has some of them, a block apart: all indices are on their
+// way before the first is looked at, which one assertion does for all, and so are the elements that are read.
 template <typename T, typename Body>
-__global__ void __launch_bounds__(kThreads) pair_loop(int64_t n, CrossPlaces places, T* nears, T* fars, Body body) {
-  constexpr int kAtOnce = 4;
-  for (int64_t first = blockIdx.x * int64_t{kThreads * kAtOnce} + threadIdx.x; first < n;
-       first += gridDim.x * int64_t{kThreads * kAtOnce}) {
-    T* near[kAtOnce];
-    T* far[kAtOnce];
+__global__ void __launch_bounds__(kThreads) pair_loop(uint32_t n, Offsets<3> where, char* near, char* far,
+                                                      const char* index, int64_t far_size, int64_t far_stride,
+                                                      Body body) {
+  constexpr uint32_t kAtOnce = 4;
+  for (uint32_t first = blockIdx.x * kThreads * kAtOnce + threadIdx.x; first < n;
+       first += gridDim.x * kThreads * kAtOnce) {
+    uint32_t offsets[kAtOnce][3];
+    int64_t place[kAtOnce] = {};
     T value[kAtOnce];
+    offsets_a_block_apart(where, first, offsets);  // also of those behind the last one, which nobody looks at
 #pragma unroll
-    for (int i = 0; i < kAtOnce; ++i) {
+    for (uint32_t i = 0; i < kAtOnce; ++i) {
       if (first + i * kThreads >= n) continue;
-      int64_t near_offset, far_offset;
-      places.offsets(first + i * kThreads, near_offset, far_offset);
-      near[i] = nears + near_offset;
-      far[i] = fars + far_offset;
+      place[i] = *reinterpret_cast<const int64_t*>(index + offsets[i][2]);
+      if constexpr (!Body::kReadsFar) value[i] = *reinterpret_cast<const T*>(near + offsets[i][0]);
+    }
+    bool are_inside = true;
+#pragma unroll
+    for (uint32_t i = 0; i < kAtOnce; ++i)
+      are_inside = are_inside && static_cast<uint64_t>(place[i]) < static_cast<uint64_t>(far_size);
+    assert(are_inside && "index out of bounds");
+    const auto in_far = [&](uint32_t i) { return reinterpret_cast<T*>(far + offsets[i][1] + place[i] * far_stride); };
+    if constexpr (Body::kReadsFar) {
+#pragma unroll
+      for (uint32_t i = 0; i < kAtOnce; ++i) {
+        if (first + i * kThreads < n) value[i] = *in_far(i);
+      }
     }
 #pragma unroll
-    for (int i = 0; i < kAtOnce; ++i) {
-      if (first + i * kThreads < n) value[i] = Body::kReadsFar ? *far[i] : *near[i];
-    }
-#pragma unroll
-    for (int i = 0; i < kAtOnce; ++i) {
-      if (first + i * kThreads < n) body(value[i], Body::kReadsFar ? near[i] : far[i]);
+    for (uint32_t i = 0; i < kAtOnce; ++i) {
+      if (first + i * kThreads >= n) continue;
+      if constexpr (Body::kReadsFar) body(value[i], reinterpret_cast<T*>(near + offsets[i][0]));
+      else body(value[i], in_far(i));
     }
   }
 }
@@ -212,8 +203,20 @@ __global__ void __launch_bounds__(kThreads) pair_loop(int64_t n, CrossPlaces pla
 template <typename T, typename Body>
 void for_each_pair(const Tensor& near, const Tensor& far, const Tensor& index, int64_t dim, Body body) {
   if (index.numel() == 0) return;
-  launch(pair_loop<T, Body>, grid_for((index.numel() + 3) / 4), kThreads, index.numel(),
-         cross_places(near, far, index, dim), static_cast<T*>(near.data_ptr()), static_cast<T*>(far.data_ptr()), body);
+  const auto as_index = [&](const Tensor& tensor, IntArrayRef strides) {
+    return at::detail::make_view(tensor, index.sizes(), strides, tensor.storage_offset());
+  };
+  DimVector far_strides(far.strides());
+  far_strides[dim] = 0;  // the kernel's, by the index
+  Tensor nears = as_index(near, near.strides());
+  const Tensor fars = as_index(far, far_strides);
+  const TensorIterator whole(
+      TensorIteratorConfig().output(nears).fixed_input(fars).fixed_input(index).leave_dtypes().allow_overlap());
+  whole.with_32bit_indexing([&](const TensorIterator& iter) {
+    launch(pair_loop<T, Body>, grid_for((iter.numel() + 3) / 4), kThreads, iter.numel(), Offsets<3>(iter),
+           iter.data(0), iter.data(1), iter.data(2), far.sizes()[dim],
+           far.strides()[dim] * static_cast<int64_t>(sizeof(T)), body);
+  });
 }
 
 template <typename Word>
