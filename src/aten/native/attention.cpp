@@ -89,8 +89,9 @@ std::tuple<Tensor, Tensor> _scaled_dot_product_flash_attention_for_cpu(const Ten
   const Tensor logsumexp = at::detail::empty({query.sizes()[0], query.sizes()[1], query.sizes()[2]},
                                              query.dtype() == kDouble ? kDouble : kFloat, query.device());
   if (output.numel() > 0) {
-    run_attention<1>(attention_kernels, query.dtype() == kBFloat16, query.device(), output, logsumexp, with_rows(query), with_rows(key),
-                     with_rows(value), expanded_mask(attn_mask, query, key), is_causal, factor_of(scale, query));
+    run_attention<1>(attention_kernels, query.dtype() == kBFloat16, query.device(), output, logsumexp,
+                     with_rows(query), with_rows(key), with_rows(value), expanded_mask(attn_mask, query, key),
+                     is_causal, factor_of(scale, query));
   }
   return {output, logsumexp};
 }
@@ -105,8 +106,8 @@ std::tuple<Tensor, Tensor, Tensor> _scaled_dot_product_flash_attention_for_cpu_b
   if (query.numel() == 0 || value.numel() == 0) {
     for (const Tensor* gradient : {&grad_query, &grad_key, &grad_value}) gradient->zero_();
   } else {
-    run_attention<3>(attention_backward_kernels, false, query.device(), grad_query, grad_key, grad_value, with_rows(grad_out),
-                     with_rows(query), with_rows(key), with_rows(value), with_rows(out), logsumexp,
+    run_attention<3>(attention_backward_kernels, false, query.device(), grad_query, grad_key, grad_value,
+                     with_rows(grad_out), with_rows(query), with_rows(key), with_rows(value), with_rows(out), logsumexp,
                      expanded_mask(attn_mask, query, key), is_causal, factor_of(scale, query));
   }
   return {grad_query, grad_key, grad_value};

@@ -1,6 +1,6 @@
 #pragma once
-// What attention of all types has in common: shapes, and rows of scores. Counts of elements are multiples of 32 here, or
-// of a vector: rows end in what counts for nothing.
+// What attention of all types has in common: shapes, and rows of scores. Counts of elements are multiples of a vector:
+// rows end in what counts for nothing.
 
 #include <algorithm>
 #include <cstdint>

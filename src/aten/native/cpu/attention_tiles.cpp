@@ -18,9 +18,9 @@ namespace {
 
 constexpr int64_t kQueries = 64;  // of a block: a multiple of a tile's rows
 constexpr int64_t kKeys = 256;    // of a block: a multiple of a panel's columns
-constexpr int64_t kWidth = 32;    // of a panel, and numbers of a tile's row
+constexpr int64_t kPanel = 32;    // of a panel, and numbers of a tile's row
 
-int64_t round_up(int64_t count) { return (count + kWidth - 1) / kWidth * kWidth; }
+int64_t round_up(int64_t count) { return (count + kPanel - 1) / kPanel * kPanel; }
 
 // The rows of one head in a tensor [batch, heads, length, features] whose features lie next to each other.
 struct HalfRows {
@@ -47,23 +47,24 @@ class HeadPanels {
         values_(scratch<uint32_t>(round_up(shape.values) * (round_up(shape.keys) / 2))) {}
 
   void set(const HalfRows& keys, const HalfRows& values) {
-    for (int64_t key = 0; key < shape_.keys; key += kWidth) {
-      write_pairs({keys.data, keys.step, true}, shape_.features, key, std::min(kWidth, shape_.keys - key),
+    for (int64_t key = 0; key < shape_.keys; key += kPanel) {
+      write_pairs({keys.data, keys.step, true}, shape_.features, key, std::min(kPanel, shape_.keys - key),
                   keys_.get() + key * (shape_.features / 2));
     }
     const int64_t lines = round_up(shape_.keys) / 2;
     const int64_t written = (shape_.keys + 1) / 2;
-    for (int64_t column = 0; column < shape_.values; column += kWidth) {
+    for (int64_t column = 0; column < shape_.values; column += kPanel) {
       uint32_t* const panel = values_.get() + column * lines;
-      write_pairs({values.data, values.step, false}, shape_.keys, column, std::min(kWidth, shape_.values - column), panel);
-      std::fill(panel + written * kWidth, panel + lines * kWidth, 0U);
+      write_pairs({values.data, values.step, false}, shape_.keys, column, std::min(kPanel, shape_.values - column),
+                  panel);
+      std::fill(panel + written * kPanel, panel + lines * kPanel, 0U);
     }
   }
   // Of 32 keys from `key` on.
-  Lines<const uint32_t> keys(int64_t key) const { return {keys_.get() + key * (shape_.features / 2), kWidth}; }
+  Lines<const uint32_t> keys(int64_t key) const { return {keys_.get() + key * (shape_.features / 2), kPanel}; }
   // Of 32 values from `column` on, for the keys from `key` on.
   Lines<const uint32_t> values(int64_t key, int64_t column) const {
-    return {values_.get() + column * (round_up(shape_.keys) / 2) + key / 2 * kWidth, kWidth};
+    return {values_.get() + column * (round_up(shape_.keys) / 2) + key / 2 * kPanel, kPanel};
   }
 
  private:
@@ -112,8 +113,8 @@ void attend_by_tiles(const Tensor& out, const Tensor& logsumexp, const Tensor& q
       for (int64_t begin_key = 0; begin_key < shape.seen(first + count); begin_key += kKeys) {
         const int64_t end_key = std::min(begin_key + kKeys, shape.seen(first + count));
         const int64_t used = round_up(end_key - begin_key);
-        for (int64_t key_column = 0; key_column < used; key_column += kWidth) {
-          queries.multiply(panels.keys(begin_key + key_column), kWidth, zero_lines<float>(),
+        for (int64_t key_column = 0; key_column < used; key_column += kPanel) {
+          queries.multiply(panels.keys(begin_key + key_column), kPanel, zero_lines<float>(),
                            Lines<float>{scores.get() + key_column, kKeys});
         }
         for (int64_t i = 0; i < count; ++i) {
@@ -134,10 +135,11 @@ void attend_by_tiles(const Tensor& out, const Tensor& logsumexp, const Tensor& q
           for (int64_t j = 0; begin_key > 0 && j < width; ++j) sum[j] *= kept;
         }
         round_to_bfloat16({scores.get(), kKeys}, count, used, {rounded.get(), kKeys});
-        weights.read(rounded.get(), rounded.get() + kQueries * kKeys, weight_rows.data(), count, pairs.data(), used / 2);
-        for (int64_t column = 0; column < shape.values; column += kWidth) {
+        weights.read(rounded.get(), rounded.get() + kQueries * kKeys, weight_rows.data(), count, pairs.data(),
+                     used / 2);
+        for (int64_t column = 0; column < shape.values; column += kPanel) {
           const Lines<float> own{sums.get() + column, width};
-          weights.multiply(panels.values(begin_key, column), kWidth, Lines<const float>{own.data, own.step}, own);
+          weights.multiply(panels.values(begin_key, column), kPanel, Lines<const float>{own.data, own.step}, own);
         }
       }
       const HalfRows results(out, head);

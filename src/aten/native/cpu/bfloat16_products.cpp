@@ -1,5 +1,6 @@
 #include <aten/native/cpu/bfloat16_products.h>
 
+#include <aten/native/cpu/bfloat16_tiles.h>
 #include <aten/native/cpu/panel_gemm.h>
 #include <c10/util/Exception.h>
 
@@ -514,67 +515,6 @@ void write_pairs(MatrixOperand<uint16_t> right, int64_t depth, int64_t column, i
   Pairs<uint16_t>{right, depth}.write_panel(0, (depth + 1) / 2, column, columns, panel);
 }
 
-bool RoundedProduct::is_worth(int64_t m, int64_t n, int64_t k, bool a_is_transposed) {
-  constexpr int64_t kFewestColumns = 8;
-  return has_bfloat16_products() && k % 2 == 0 && n >= kFewestColumns && !a_is_transposed && are_worth_tiles(m, k / 2);
-}
-
-RoundedProduct::RoundedProduct(int64_t m, int64_t n, int64_t k, MatrixOperand<uint16_t> a, MatrixOperand<uint16_t> b,
-                               int64_t out_leading)
-    : m_(m), n_(n), k_(k), a_leading_(a.leading), out_leading_(out_leading), right_(b), rows_(static_cast<size_t>(m)),
-      depths_(static_cast<size_t>(k / 2)), panels_(scratch<uint32_t>((n + kWidth - 1) / kWidth * kWidth * (k / 2))) {
-  for (size_t i = 0; i < rows_.size(); ++i) rows_[i] = static_cast<int64_t>(i) * a.leading;
-  for (size_t i = 0; i < depths_.size(); ++i) depths_[i] = static_cast<int64_t>(2 * i);
-}
-
-void RoundedProduct::multiply(const uint16_t* a, const uint16_t* b, bool adds, uint16_t* out) {
-  constexpr int64_t kBlockPairs = 1 << 17;   // of rows, which stay in the second cache
-  constexpr int64_t kTaskRows = 192;
-  constexpr int64_t kLeastRows = 32;
-  constexpr int64_t kTaskPanels = 8;
-  constexpr int64_t kSerialWork = 1 << 21;  // multiplications that waking threads does not pay for
-  const int64_t pairs = k_ / 2;
-  const int64_t panel_count = (n_ + kWidth - 1) / kWidth;
-  const int64_t panel_size = pairs * kWidth;
-  const Pairs<uint16_t> right{{b, right_.leading, right_.transposed}, k_};
-  parallel_for(0, panel_count, std::max<int64_t>(1, kSerialWork / 8 / panel_size), [&](int64_t begin, int64_t end) {
-    for (int64_t panel = begin; panel < end; ++panel) {
-      right.write_panel(0, pairs, panel * kWidth, std::min(kWidth, n_ - panel * kWidth),
-                        panels_.get() + panel * panel_size);
-    }
-  });
-  const int64_t rows = std::clamp(kBlockPairs / pairs / kLeastRows * kLeastRows, kLeastRows, kTaskRows);
-  const int64_t blocks = (m_ + rows - 1) / rows;
-  const int64_t groups = (panel_count + kTaskPanels - 1) / kTaskPanels;
-  const int64_t tasks = blocks * groups;
-  const int64_t grain = std::max<int64_t>(1, kSerialWork / (std::min(rows, m_) * std::min(panel_count, kTaskPanels) * panel_size));
-  const uint16_t* const a_end = a + (m_ - 1) * a_leading_ + k_;
-  parallel_for(0, tasks, grain, [&](int64_t begin, int64_t end) {
-    TiledRows own;
-    TiledRows& tiles = begin == 0 && end == tasks ? tiles_ : own;
-    alignas(64) float held[kTaskRows * kWidth];
-    for (int64_t task = begin; task < end; ++task) {
-      const int64_t row = task / groups * rows;
-      const int64_t count = std::min(rows, m_ - row);
-      if (task == begin || task % groups == 0) tiles.read(a, a_end, rows_.data() + row, count, depths_.data(), pairs);
-      const int64_t last = std::min(panel_count, (task % groups + 1) * kTaskPanels);
-      for (int64_t panel = task % groups * kTaskPanels; panel < last; ++panel) {
-        const int64_t columns = std::min(kWidth, n_ - panel * kWidth);
-        uint16_t* const to = out + row * out_leading_ + panel * kWidth;
-        for (int64_t i = 0; adds && i < count; ++i) {
-          for (int64_t j = 0; j < columns; ++j) {
-            const uint32_t bits = static_cast<uint32_t>(to[i * out_leading_ + j]) << 16;
-            std::memcpy(held + i * kWidth + j, &bits, sizeof bits);
-          }
-        }
-        tiles.multiply(Lines<const uint32_t>{panels_.get() + panel * panel_size, kWidth}, columns,
-                       adds ? Lines<const float>{held, kWidth} : zero_lines<float>(),
-                       Lines<uint16_t>{to, out_leading_});
-      }
-    }
-  });
-}
-
 void bfloat16_gemm(int64_t m, int64_t n, int64_t k, float alpha, MatrixOperand<uint16_t> a, MatrixOperand<uint16_t> b,
                    float beta, float* out, int64_t out_leading) {
   if (k == 0 || alpha == 0) {  // nothing to add
@@ -597,11 +537,6 @@ void bfloat16_gemm(int64_t m, int64_t n, int64_t k, float alpha, MatrixOperand<u
 #else
 
 bool has_bfloat16_products() { return false; }
-bool RoundedProduct::is_worth(int64_t, int64_t, int64_t, bool) { return false; }
-RoundedProduct::RoundedProduct(int64_t m, int64_t n, int64_t k, MatrixOperand<uint16_t> a, MatrixOperand<uint16_t> b,
-                               int64_t out_leading)
-    : m_(m), n_(n), k_(k), a_leading_(a.leading), out_leading_(out_leading), right_(b) {}
-void RoundedProduct::multiply(const uint16_t*, const uint16_t*, bool, uint16_t*) {}
 bool multiplies_by_mkl() { return false; }
 void write_pairs(MatrixOperand<uint16_t>, int64_t, int64_t, int64_t, uint32_t*) {}
 template <typename Element, typename Sum>

@@ -165,15 +165,15 @@ void compute_results(const PreparedPhase& prepared, Range wanted, Range channels
   }
 }
 
-// The same of pairs by tiles: what a block reads is read once for all panels.
+// The same of pairs by tiles: what a block reads is read once for all panels. Images lie up to `end`.
 void compute_results_by_tiles(const PreparedPhase& prepared, Range wanted, Range channels, const uint32_t* data,
-                              const uint32_t* end, const uint32_t* panels, int64_t step, const float* starts, const ResultLayout& layout,
-                              float* sums, uint16_t* out) {
+                              const uint32_t* end, const uint32_t* panels, int64_t step, const float* starts,
+                              const ResultLayout& layout, float* sums, uint16_t* out) {
   constexpr int64_t kBlockPairs = 1 << 18;  // that are read for a block, and stay in the second cache
   constexpr int64_t kLeastRows = 32;
   const int64_t width = panel_columns<float>();
-  const int64_t most =
-      std::clamp(kBlockPairs / std::max<int64_t>(prepared.depth(), 1) / kLeastRows * kLeastRows, kLeastRows, kBlockResults);
+  const int64_t affordable = kBlockPairs / std::max<int64_t>(prepared.depth(), 1) / kLeastRows * kLeastRows;
+  const int64_t most = std::clamp(affordable, kLeastRows, kBlockResults);
   const int64_t results = wanted.last - wanted.first;
   const int64_t blocks = std::max<int64_t>(1, divide_up(results, most));
   const int64_t size = divide_up(divide_up(results, blocks), kLeastRows) * kLeastRows;
@@ -375,11 +375,11 @@ void run_plan(const Geometry& g, GatherPlan plan, const std::array<int64_t, 3>& 
   parallel_for(0, by_panels ? 0 : g.groups * panel_count, panel_grain, [&](int64_t begin, int64_t end) {
     write_panels(phases, layout, lines, weight, {begin, end}, together, panels.get() + begin / together * panel_size);
   });
-  parallel_for(0, images * parts, grain_for(work, images * parts, kSerialWork), [&](int64_t begin, int64_t end) {
+  parallel_for(0, images * parts, grain_for(work, images * parts, kSerialWork), [&](int64_t begin, int64_t last) {
     const auto own_frame = scratch<T>(few ? 0 : frame);
     const auto own_panel = scratch<T>(by_panels ? panel_size : 0);
     const auto sums = scratch<SumOf<T>>(kBlockResults * panel_count * width);
-    for (int64_t task = begin; task < end; ++task) {
+    for (int64_t task = begin; task < last; ++task) {
       const int64_t image = task / parts;
       const int64_t part = task % parts;
       const T* data = input + image * image_elements;
@@ -410,22 +410,21 @@ void run_plan(const Geometry& g, GatherPlan plan, const std::array<int64_t, 3>& 
             continue;
           }
         }
+        const T* const end = data + (joined ? g.batch : 1) * (frame ? frame : image_elements);
         for (int64_t group = 0; group < g.groups; ++group) {
+          const T* const sources = data + group * layout.sources * plan.layout().channel;
+          const T* const group_panels = panels.get() + group * panel_count * panel_size;
+          const SumOf<T>* const start = bias ? starts.get() + group * panel_count * width : nullptr;
+          Result* const to = out + image * result_elements + group * layout.results * results.image.channel;
           if constexpr (std::is_same_v<T, uint32_t>) {
             if (by_tiles) {
-              compute_results_by_tiles(prepared, wanted, {0, layout.results},
-                                       data + group * layout.sources * plan.layout().channel,
-                                       data + (joined ? g.batch : 1) * (frame ? frame : image_elements), panels.get() + group * panel_count * panel_size, panel_size,
-                                       bias ? starts.get() + group * panel_count * width : nullptr, results, sums.get(),
-                                       out + image * result_elements + group * layout.results * results.image.channel);
+              compute_results_by_tiles(prepared, wanted, {0, layout.results}, sources, end, group_panels, panel_size,
+                                       start, results, sums.get(), to);
               continue;
             }
           }
-          compute_results(prepared, wanted, {0, layout.results},
-                          data + group * layout.sources * plan.layout().channel,
-                          panels.get() + group * panel_count * panel_size, panel_size,
-                          bias ? starts.get() + group * panel_count * width : nullptr, results, sums.get(),
-                          out + image * result_elements + group * layout.results * results.image.channel);
+          compute_results(prepared, wanted, {0, layout.results}, sources, group_panels, panel_size, start, results,
+                          sums.get(), to);
         }
       }
     }

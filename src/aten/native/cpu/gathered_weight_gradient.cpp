@@ -18,7 +18,7 @@ using Geometry = ConvolutionGeometry;
 namespace {
 
 constexpr int64_t kBlockRows = 96;         // of the gradient, for one task
-constexpr int64_t kTiledDepth = 1024;      // pairs
+constexpr int64_t kTiledDepth = 1024;      // of tiles that are read for a block at a time: whole ones
 constexpr int64_t kGradientPlaces = 2048;  // of windows, of one image or several, that a pass over the weight is worth
 
 template <typename T>
@@ -89,33 +89,39 @@ void sum_weight_gradient(const Geometry& g, bool channels_last, SumOf<T>* out, c
       }
     });
     const int64_t blocks = divide_up(row_count, kBlockRows);
+    const T* data = plan.has_frame() ? frames.get() : input + first * step;
+    // Lines of a panel from `start` on, and where its sums lie from `row` on.
+    const auto lines_of = [&](int64_t panel, int64_t start) {
+      const int64_t channel = panel / panel_count * g.window_channels + panel % panel_count * width;
+      return in_place ? Lines<const T>{grad + (first * windows + start) * results + channel, results}
+                      : Lines<const T>{slopes.get() + (panel * line_count + start) * width, width};
+    };
+    const auto sums_of = [&](int64_t panel, int64_t row) {
+      return Lines<SumOf<T>>{sums.get() + (panel * row_count + row) * width, width};
+    };
+    const auto columns_of = [&](int64_t panel) {
+      return std::min(width, g.window_channels - panel % panel_count * width);
+    };
+    const auto start_from = [&](Lines<SumOf<T>> own, bool fresh) {
+      return fresh ? zero_lines<SumOf<T>>() : Lines<const SumOf<T>>{own.data, own.step};
+    };
     if constexpr (std::is_same_v<T, uint32_t>) {
-      // What a block of rows reads is read once for all panels.
-      if (are_worth_tiles(row_count, lines)) {
-        const T* images_read = plan.has_frame() ? frames.get() : input + first * step;
+      if (are_worth_tiles(row_count, lines)) {  // what a block of rows reads is read once for all panels
         const int64_t tasks = g.groups * blocks;
-        parallel_for(0, tasks, grain_for(lines * row_count * results, tasks, kSerialWork), [&](int64_t begin, int64_t end) {
+        const int64_t grain = grain_for(lines * row_count * results, tasks, kSerialWork);
+        parallel_for(0, tasks, grain, [&](int64_t begin, int64_t end) {
           TiledRows tiles;
           for (int64_t task = begin; task < end; ++task) {
             const int64_t group = task / blocks;
             const int64_t row = task % blocks * kBlockRows;
-            const int64_t count_of_rows = std::min(kBlockRows, row_count - row);
-            const int64_t chunks = divide_up(lines, kTiledDepth);
-            for (int64_t chunk = 0; chunk < chunks; ++chunk) {
-              const int64_t start = chunk * lines / chunks / 16 * 16;
-              const int64_t end_of_chunk = chunk + 1 == chunks ? lines : (chunk + 1) * lines / chunks / 16 * 16;
-              tiles.read(images_read + group * g.image_channels * plan.layout().channel, images_read + count * step, rows.data() + row, count_of_rows,
-                         depths.data() + start, end_of_chunk - start);
-              for (int64_t i = 0; i < panel_count; ++i) {
-                const int64_t panel = group * panel_count + i;
-                const int64_t channel = group * g.window_channels + i * width;
-                const Lines<const T> slope_lines =
-                    in_place ? Lines<const T>{grad + (first * windows + start) * results + channel, results}
-                             : Lines<const T>{slopes.get() + (panel * line_count + start) * width, width};
-                const Lines<SumOf<T>> to{sums.get() + (panel * row_count + row) * width, width};
-                const bool fresh = first == 0 && chunk == 0;
-                tiles.multiply(slope_lines, std::min(width, g.window_channels - i * width),
-                               fresh ? zero_lines<SumOf<T>>() : Lines<const SumOf<T>>{to.data, to.step}, to);
+            for (int64_t start = 0; start < lines; start += kTiledDepth) {
+              tiles.read(data + group * g.image_channels * plan.layout().channel, data + count * step,
+                         rows.data() + row, std::min(kBlockRows, row_count - row), depths.data() + start,
+                         std::min(kTiledDepth, lines - start));
+              for (int64_t panel = group * panel_count; panel < (group + 1) * panel_count; ++panel) {
+                const Lines<float> own = sums_of(panel, row);
+                tiles.multiply(lines_of(panel, start), columns_of(panel), start_from(own, first == 0 && start == 0),
+                               own);
               }
             }
           }
@@ -124,7 +130,6 @@ void sum_weight_gradient(const Geometry& g, bool channels_last, SumOf<T>* out, c
       }
     }
     const int64_t tasks = g.groups * panel_count * blocks;
-    const T* data = plan.has_frame() ? frames.get() : input + first * step;
     parallel_for(0, tasks, grain_for(lines * row_count * results, tasks, kSerialWork), [&](int64_t begin, int64_t end) {
       for (int64_t task = begin; task < end; ++task) {
         const int64_t panel = task / blocks;
@@ -133,17 +138,11 @@ void sum_weight_gradient(const Geometry& g, bool channels_last, SumOf<T>* out, c
         const int64_t chunks = divide_up(lines, kBlockDepth);
         for (int64_t chunk = 0; chunk < chunks; ++chunk) {
           const int64_t start = chunk * lines / chunks;
-          const int64_t channel = group * g.window_channels + panel % panel_count * width;
-          const Lines<const T> slope_lines =
-              in_place ? Lines<const T>{grad + (first * windows + start) * results + channel, results}
-                       : Lines<const T>{slopes.get() + (panel * line_count + start) * width, width};
-          const Lines<SumOf<T>> to{sums.get() + (panel * row_count + row) * width, width};
-          const bool fresh = first == 0 && chunk == 0;
+          const Lines<SumOf<T>> own = sums_of(panel, row);
           add_product<T, SumOf<T>>(data + group * g.image_channels * plan.layout().channel, rows.data() + row,
-                         std::min(kBlockRows, row_count - row), depths.data() + start,
-                         (chunk + 1) * lines / chunks - start, slope_lines,
-                         std::min(width, g.window_channels - panel % panel_count * width),
-                         fresh ? zero_lines<SumOf<T>>() : Lines<const SumOf<T>>{to.data, to.step}, to);
+                                   std::min(kBlockRows, row_count - row), depths.data() + start,
+                                   (chunk + 1) * lines / chunks - start, lines_of(panel, start), columns_of(panel),
+                                   start_from(own, first == 0 && chunk == 0), own);
         }
       }
     });

@@ -10,6 +10,7 @@
 #include <aten/native/cpu/byte_products.h>
 #include <aten/native/cpu/half_vector_products.h>
 #include <aten/native/cpu/panel_gemm.h>
+#include <aten/native/cpu/rounded_product.h>
 
 #include <algorithm>
 #include <optional>
@@ -162,8 +163,8 @@ bool multiply_by_tiles(const Tensor& out, const Tensor& a, const Tensor& b, cons
   const Tensor left = readable(a, reading_a);
   if (reading_a.transposed) return false;
   const Tensor right = readable(b, reading_b);
-  RoundedProduct product(m, n, k, {nullptr, reading_a.leading, false}, {nullptr, reading_b.leading, reading_b.transposed},
-                         n);
+  RoundedProduct product(m, n, k, {nullptr, reading_a.leading, false},
+                         {nullptr, reading_b.leading, reading_b.transposed}, n);
   product.multiply(elements<uint16_t>(left), elements<uint16_t>(right), beta.equal(1),
                    static_cast<uint16_t*>(out.data_ptr()));
   return true;

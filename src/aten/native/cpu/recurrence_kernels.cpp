@@ -7,6 +7,7 @@
 #include <aten/Kernels.h>
 #include <aten/Parallel.h>
 #include <aten/native/cpu/CellRows.h>
+#include <aten/native/cpu/Scratch.h>
 #include <aten/native/cpu/bfloat16_products.h>
 #include <aten/native/cpu/blas.h>
 #include <aten/native/cpu/gathered_products.h>
