@@ -162,7 +162,8 @@ FORWARD = """
     t.linspace(0,1,1000000) z[...,:33]*z[...,1:34] x.half().aminmax()
     t.segment_reduce(w,'sum',lengths=t.full((20000,),10)) t.multinomial(p,5,True) t.vdot(c.view(-1),d.view(-1))
     F.embedding_bag(ij,x[:,:128].contiguous(),mode='sum') F.interpolate(a[:1,:1,:5,:5],scale_factor=2,mode='bilinear')
-    F.max_pool1d(z,2) w[:20000].median()
+    F.max_pool1d(z,2) w[:20000].median() t.addcdiv(z[...,:65],z[...,1:66],z[...,:1]) z[j[:64,None]%32,j[:64]%128]
+    z.index_select(1,j[:100]%128)
 """
 
 TRAINED = """

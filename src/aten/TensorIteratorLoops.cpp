@@ -297,10 +297,12 @@ struct ShortRows {
   std::array<int64_t, TensorIterator::kMaxOperands> sizes;  // of elements; 0: its rows are taken where they lie
   bool one_by_one = false;  // what is not laid out does not follow each other
 
-  // Only inputs that stay the same along a row; returns whether there are such, in rows that are short.
+  // Only inputs that stay the same along a row, but for the last one, which loops over three take as a number or lay
+  // out themselves; returns whether there are such, in rows that are short.
   bool lay_out_repeats(const TensorIterator& iter) {
+    sizes[count - 1] = 0;
     if (length > kShortRow || iter.numel() <= kTiledRow || iter.is_reduction()) return false;
-    for (int i = 0; i < count; ++i) {
+    for (int i = 0; i + 1 < count; ++i) {
       const bool repeats = i >= iter.noutputs() && steps[i] == 0 && next[i] != 0;
       sizes[i] = repeats ? static_cast<int64_t>(c10::element_size(iter.memory_dtype(i))) : 0;
       one_by_one |= repeats;

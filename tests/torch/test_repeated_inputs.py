@@ -43,3 +43,24 @@ def test_every_layout_gives_the_same(shape: tuple[int, ...], kind: str, dtype: t
         written *= gate
         assert torch.equal(written, expected)
         assert torch.equal(layout.double() * gate, images.double() * gate.expand(shape).contiguous())
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16, torch.complex64], ids=str)
+@pytest.mark.parametrize("width", [1, 3, 17, 65, 129, 700])
+def test_columns_beside_three_inputs(width: int, dtype: torch.dtype) -> None:
+    torch.manual_seed(0)
+    wide = torch.randn(9, 40, width + 2).to(dtype)
+    x, y = wide[..., :width], wide[..., 1 : width + 1]
+    functions = {
+        "lerp": torch.lerp,
+        "addcmul": lambda a, b, c: torch.addcmul(a, b, c, value=0.5),
+        "addcdiv": lambda a, b, c: torch.addcdiv(a, b, c, value=0.5),
+        "where": lambda a, b, c: torch.where(a.real > 0, b, c),
+    }
+    for function in functions.values():
+        for column in (wide[..., -1:], wide[:1, :1, -1:], wide[:, :1, -1:]):
+            whole = column.expand_as(x).contiguous()
+            expected = function(x.contiguous(), y.contiguous(), whole)
+            assert torch.equal(function(x, y, column), expected)
+            assert torch.equal(function(x, column, y), function(x.contiguous(), whole, y.contiguous()))
+            assert torch.equal(function(x, column, column), function(x.contiguous(), whole, whole))

@@ -490,16 +490,22 @@ std::tuple<Tensor, Tensor, Tensor> native_group_norm(const Tensor& input, const 
   const Tensor images = has_channels ? input : at::reshape(input, {N, C, HxW});
   const MemoryFormat format = images.suggest_memory_format();
   const Tensor dense = dense_channels(images, format);
-  // The moments of groups that lie in one piece, else of each channel of each sample.
-  const bool are_pieces = input.is_cpu() && dense.is_contiguous() && dense.numel() > 0;
-  const Tensor pieces = are_pieces ? at::reshape(dense, {N, group, -1}) : dense;
+  // The moments of groups that lie in one piece, else of each channel of each sample. A sample does in any order.
+  const bool is_in_order = dense.is_contiguous() || (group == 1 && dense.is_contiguous(format));
+  const bool are_pieces = input.is_cpu() && is_in_order && dense.numel() > 0;
+  const int64_t piece = are_pieces ? dense.numel() / (N * group) : 0;
+  const Tensor pieces = are_pieces ? at::detail::make_view(dense, {N, group, piece}, {group * piece, piece, 1},
+                                                           dense.storage_offset())
+                                   : dense;
   const auto [means, variances] = channel_moments(pieces, {N, are_pieces ? group : C});
   const auto make_factors = input.is_cpu() ? group_factors_cpu : group_factors;
   const auto [mean, invstd, scale, shift] =
       make_factors(means, variances, widened(weight), widened(bias), N, C, group, eps);
   Tensor result;
   if (are_pieces && scale.numel() == mean.numel()) {
-    result = at::reshape(channel_affine(pieces, scale, {}, {}, shift), dense.sizes());
+    result = channel_affine(pieces, scale, {}, {}, shift);
+    result = dense.is_contiguous() ? at::reshape(result, dense.sizes())
+                                   : at::detail::make_view(result, dense.sizes(), dense.strides(), 0);
   } else {
     const auto of_channels = [&](const Tensor& values) {  // those of groups, if they are the same for their channels
       return values.numel() == N * C

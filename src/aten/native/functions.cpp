@@ -8,6 +8,7 @@
 #include <aten/NativeFunctions.h>
 #include <aten/TensorIterator.h>
 #include <aten/WrappedScalar.h>
+#include <aten/native/CachedParts.h>
 #include <aten/native/Views.h>
 #include <aten/native/cpu/FusedForward.h>
 
@@ -308,10 +309,28 @@ Tensor special_ndtr(const Tensor& self) {
 Tensor logit(const Tensor& self, std::optional<double> eps) {
   refuse_complex(self, "logit");
   const Tensor x = c10::is_integral_type(self.dtype(), true) ? self.to(c10::get_default_dtype()) : self;
-  const Tensor p = eps ? at::clamp(x, Scalar(*eps), Scalar(1 - *eps)) : x;
-  Tensor result = 1 - p;
-  at::div_out(result, p, result);
-  return result.log_();
+  const Tensor one = wrapped_scalar_tensor(Scalar(1), x.device());
+  const auto write = [&](const Tensor& from, Tensor& to) {
+    Tensor p = from;
+    if (eps) native::clamp(from, Scalar(*eps), Scalar(1 - *eps), p = Tensor());
+    native::sub(one, p, Scalar(1), to);
+    native::div(p, to, to);
+    native::log(to, to);
+  };
+  Tensor result;
+  if (!x.is_cpu() || !x.is_contiguous() || x.numel() <= kCachedElements) {
+    write(x, result);
+    return result;
+  }
+  result = at::detail::empty(x.sizes(), x.dtype(), x.device());
+  for_each_cached_part(x.numel(), 1, [&](int64_t first, int64_t last) {
+    const auto part = [=](const Tensor& tensor) {
+      return at::detail::make_view(tensor, {last - first}, {1}, tensor.storage_offset() + first);
+    };
+    Tensor to = part(result);
+    write(part(x), to);
+  });
+  return result;
 }
 
 Tensor mvlgamma(const Tensor& self, int64_t p) {

@@ -194,6 +194,12 @@ Tensor dot(const Tensor& self, const Tensor& tensor) {
   TORCH_CHECK(self.numel() == tensor.numel(), "inconsistent tensor size, expected tensor ", self.sizes(),
               " and src ", tensor.sizes(), " to have the same number of elements, but got ", self.numel(),
               " and ", tensor.numel(), " elements respectively");
+  const bool is_of_halves = c10::is_reduced_floating_type(self.dtype()) && self.is_cpu() && tensor.is_cpu();
+  if (is_of_halves && !is_dispatched() && !is_differentiated(self) && !is_differentiated(tensor)) {
+    const Tensor out = at::detail::empty({}, self.dtype(), self.device());
+    cpu::dot_of_halves(out, at::detail::to_contiguous(self), at::detail::to_contiguous(tensor));
+    return out;
+  }
   return at::squeeze(at::mm(at::unsqueeze(self, 0), at::unsqueeze(tensor, 1)));
 }
 
@@ -266,6 +272,9 @@ Tensor addr(const Tensor& self, const Tensor& vec1, const Tensor& vec2, const Sc
                    at::detail::to_contiguous(vec1), at::detail::to_contiguous(vec2), beta.toDouble(), alpha.toDouble());
     return out;
   }
+  const bool is_one_pass = c10::is_reduced_floating_type(dtype) && beta.equal(1) && vec1.dtype() == vec2.dtype();
+  if (is_one_pass && is_plain(self) && is_plain(vec1) && is_plain(vec2))
+    return at::addcmul(self, at::unsqueeze(vec1, 1), at::unsqueeze(vec2, 0), alpha);
   // A product of matrices, whose gradients are such, too.
   const Tensor column = at::unsqueeze(widened(vec1), 1);
   const Tensor row = at::unsqueeze(widened(vec2), 0);

@@ -129,8 +129,10 @@ Tensor mse_loss(const Tensor& self, const Tensor& target, int64_t reduction) {
     TensorIterator::binary_op(losses, self, target).run(cpu::square_of_difference);
     return reduce_loss(losses, reduction);
   }
-  const Tensor difference = at::sub(self, target);
-  return reduce_loss(at::mul(difference, difference), reduction);
+  Tensor losses = at::sub(self, target);
+  if (is_dispatched()) losses = at::mul(losses, losses);
+  else at::mul_out(losses, losses, losses);  // nobody else has seen it
+  return reduce_loss(losses, reduction);
 }
 
 Tensor l1_loss(const Tensor& self, const Tensor& target, int64_t reduction) {

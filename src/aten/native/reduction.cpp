@@ -5,9 +5,11 @@
 #include <aten/Kernels.h>
 #include <aten/NativeFunctions.h>
 #include <aten/TensorIterator.h>
+#include <aten/native/CachedParts.h>
 #include <aten/native/Dimensions.h>
 #include <aten/native/RunKernel.h>
 #include <aten/native/Views.h>
+#include <aten/native/cpu/FusedForward.h>
 #include <aten/native/cpu/FusedKernels.h>
 
 #include <cmath>
@@ -213,6 +215,43 @@ VarianceAndMean var_mean_cuda(const Tensor& self, std::optional<IntArrayRef> dim
   return {freedom == count ? variance : at::mul(variance, Scalar(count / freedom)), mean};
 }
 
+// The sums of the squares of what differs from the means. Where all of a contiguous tensor is one sum, differences are
+// kept of a part that the cache holds; parts do not depend on the number of threads.
+Tensor sum_squares_around(const Tensor& self, const Tensor& mean, IntArrayRef dims, bool keepdim) {
+  const auto subtract = [](const Tensor& from, const Tensor& middle, Tensor& to) {
+    TensorIterator::binary_op(to, from, middle).run(add_kernels, Scalar(-1));
+  };
+  const int64_t fitting = 8 * kCachedElements / static_cast<int64_t>(self.element_size());
+  const bool has_parts = mean.numel() == 1 && self.numel() > 4 * fitting && self.is_contiguous();
+  if (!has_parts || c10::is_reduced_floating_type(self.dtype())) {
+    Tensor differences;
+    subtract(self, mean, differences);
+    return reduce(sum_mapped_kernels, differences, dims, keepdim, self.dtype(), ElementMap::square);
+  }
+  const int64_t parts = (self.numel() + fitting - 1) / fitting;
+  const Tensor sums = at::detail::empty({parts}, self.dtype(), self.device());
+  const Tensor middle = at::detail::make_view(mean, {}, {}, mean.storage_offset());
+  parallel_for(0, parts, 1, [&](int64_t begin, int64_t end) {
+    const Tensor room = at::detail::empty({fitting}, self.dtype(), self.device());
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t first = i * fitting;
+      const int64_t count = std::min(fitting, self.numel() - first);
+      Tensor differences = at::detail::make_view(room, {count}, {1}, 0);
+      subtract(at::detail::make_view(self, {count}, {1}, self.storage_offset() + first), middle, differences);
+      Tensor sum = at::detail::make_view(sums, {}, {}, i);
+      TensorIterator::reduce_op(sum, differences, {0}, /*keepdim=*/false, sum.dtype(), sum.dtype())
+          .run(sum_mapped_kernels, ElementMap::square);
+    }
+  });
+  DimVector shape;
+  const DimMask is_reduced = dim_mask(dims, self.dim());
+  for (int64_t dim = 0; dim < self.dim(); ++dim) {
+    if (!is_reduced[dim] || keepdim) shape.push_back(1);
+  }
+  const Tensor sum = reduce(sum_kernels, sums, IntArrayRef(), /*keepdim=*/false, self.dtype());
+  return at::detail::make_view(sum, shape, DimVector(shape.size(), 1), sum.storage_offset());
+}
+
 // What is differentiated is by its parts.
 bool is_var_by_kernel(const Tensor& self) {
   return self.is_cuda() && self.layout() == c10::Layout::Strided && self.is_floating_point() && self.numel() > 0 &&
@@ -236,11 +275,12 @@ Tensor var(const Tensor& self, std::optional<IntArrayRef> dim, const std::option
     reduced.push_back(i);
     count *= self.sizes()[i];
   }
-  const Tensor centered = at::sub(self, at::mean(self, IntArrayRef(reduced), /*keepdim=*/true));
+  const Tensor mean = at::mean(self, IntArrayRef(reduced), /*keepdim=*/true);
   Tensor squares;
-  if (self.is_cpu() && self.is_floating_point() && !is_differentiated(self)) {  // in one pass
-    squares = reduce(sum_mapped_kernels, centered, IntArrayRef(reduced), keepdim, self.dtype(), ElementMap::square);
+  if (self.is_cpu() && self.is_floating_point() && !is_differentiated(self) && !is_dispatched()) {
+    squares = sum_squares_around(self, mean, IntArrayRef(reduced), keepdim);
   } else {
+    const Tensor centered = at::sub(self, mean);
     const Tensor square =
         self.is_complex() ? at::real(at::mul(centered, at::conj(centered))) : at::mul(centered, centered);
     squares = at::sum(square, IntArrayRef(reduced), keepdim);

@@ -52,6 +52,8 @@ void add_outer(const Tensor& out, const Tensor& self, const Tensor& column, cons
                double alpha);
 // grad / (a - a^2), `outside` where a is not within [low, high]. All are dense, of float32 or float64.
 void logit_slopes(const Tensor& out, const Tensor& grad, const Tensor& self, double low, double high, double outside);
+// The sum of the products of dense vectors of float16 or bfloat16, rounded once.
+void dot_of_halves(const Tensor& out, const Tensor& self, const Tensor& other);
 // The sum of the products of dense complex vectors, the first one's conjugates.
 void conjugate_dot(const Tensor& out, const Tensor& self, const Tensor& other);
 // The Kronecker product of dense matrices of float32 or float64.

@@ -196,11 +196,25 @@ struct BinaryLoop {
   }
 };
 
+// Whether Op::with_number(c, run) hands run what it makes of two numbers and c, which then is one for a row.
+template <typename Op, typename T, typename = void>
+constexpr bool kTakesNumber = false;
+template <typename Op, typename T>
+constexpr bool kTakesNumber<Op, T, std::void_t<decltype(&Op::template with_number<void (*)(Op)>)>> =
+    std::is_floating_point_v<T>;
+
 // A may differ from B and C (the condition of `where`).
 template <typename Out, typename A, typename B, typename Op>
 struct TernaryLoop {
   PlainRow<Op> row;
   TORCH_SIMD void operator()(char** data, const int64_t* strides, int64_t count) const {
+    if constexpr (kTakesNumber<Op, Out>) {
+      if (strides[3] == 0) {
+        return row.op.with_number(*reinterpret_cast<const B*>(data[3]), [=](auto op) TORCH_SIMD {
+          run_rows<Out, A, B>(data, strides, count, PlainRow<decltype(op)>{op});
+        });
+      }
+    }
     run_rows<Out, A, B, B>(data, strides, count, row);
   }
 };

@@ -48,8 +48,9 @@ class PoolLines {
 
   int64_t per_plane() const { return g.windows[0] * g.windows[1]; }
   int64_t length() const { return g.windows[2] * channels; }
-  PoolSpan depth(int64_t line) const { return g.span(0, line / g.windows[1] % g.windows[0]); }
-  PoolSpan height(int64_t line) const { return g.span(1, line % g.windows[1]); }
+  // A division takes as long as a short window.
+  PoolSpan depth(int64_t line) const { return g.span(0, g.windows[0] == 1 ? 0 : line / g.windows[1] % g.windows[0]); }
+  PoolSpan height(int64_t line) const { return g.span(1, g.windows[1] == 1 ? 0 : line % g.windows[1]); }
   // Where the elements lie that the first window inside reads, if its line's are not the ones of the line before.
   void find_places(int64_t line, std::vector<int64_t>& places) const {
     if (!places.empty() && per_plane() == 1) return;

@@ -33,8 +33,10 @@ namespace hn = hwy::HWY_NAMESPACE;
 constexpr int64_t kShortRow = 16;  // fewer elements fill no vectors
 // A row that any vectors reduce as one block.
 constexpr int64_t kPlainRow = 256;
-// Length of the parts that a long row is given out in.
-constexpr int64_t kRunChunk = 65536;
+// Length of the parts that a long row is given out in. Products of as many numbers are on their way to 0, and
+// processors take long for the last ones before it: that way is gone once in a longer part.
+template <typename Op, typename T>
+constexpr int64_t kRunChunk = std::is_floating_point_v<T> && Op::identity() == T(1) ? 1 << 20 : 65536;
 
 // The lower half with the upper one, until one number is left.
 template <typename Op, typename T, size_t kLanes, typename D, typename V>
@@ -235,15 +237,16 @@ template <typename Op, typename T>
 HWY_ATTR void reduce_rows(const ReducePlan& plan) {
   const int64_t length = plan.reduced_sizes[0];
   const int64_t runs = plan.count / length;
-  if (plan.outputs == 1 && plan.count > kRunChunk && length >= kRunBlock) {
+  constexpr int64_t kChunk = kRunChunk<Op, T>;
+  if (plan.outputs == 1 && plan.count > kChunk && length >= kRunBlock) {
     // One long result: parts of fixed length for the threads.
-    const int64_t chunks = (length + kRunChunk - 1) / kRunChunk;
+    const int64_t chunks = (length + kChunk - 1) / kChunk;
     std::vector<T> partial(static_cast<size_t>(runs * chunks));
     parallel_for(0, runs * chunks, 1, [&](int64_t first, int64_t last) {
       for (int64_t unit = first; unit < last; ++unit) {
-        const int64_t start = unit % chunks * kRunChunk;
+        const int64_t start = unit % chunks * kChunk;
         const auto run = elements_at<T>(plan, plan.reduced_offset(unit / chunks, 1), plan.item);
-        partial[unit] = reduce_run<Op>(run.from_place(start), std::min(kRunChunk, length - start));
+        partial[unit] = reduce_run<Op>(run.from_place(start), std::min(kChunk, length - start));
       }
     });
     *reinterpret_cast<T*>(plan.out) = finish(plan, reduce_run<Op>(partial.data(), runs * chunks));

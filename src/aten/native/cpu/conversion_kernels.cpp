@@ -287,7 +287,7 @@ c10::ScalarType wide_type(c10::ScalarType to, c10::ScalarType from) {
   return c10::is_integral_type(from, /*include_bool=*/true) && !unsigned_to_floating ? kLong : kDouble;
 }
 
-constexpr int64_t kConversionBlock = 8192;  // bytes
+constexpr int64_t kConversionBlock = 2048;  // bytes
 constexpr int64_t kFewElements = 8;        // not worth bringing side by side
 
 }  // namespace

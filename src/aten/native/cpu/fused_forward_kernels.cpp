@@ -2,7 +2,6 @@
 
 #include <aten/Dispatch.h>
 #include <aten/Parallel.h>
-#include <aten/native/cpu/ComplexKernels.h>
 #include <aten/native/cpu/FusedForward.h>
 
 #include <algorithm>
@@ -16,7 +15,6 @@
 #include <hwy/foreach_target.h>
 // After foreach_target.h:
 #include <aten/native/cpu/Loops-inl.h>
-#include <aten/native/cpu/MultiplyAdd-inl.h>
 
 HWY_BEFORE_NAMESPACE();
 namespace at::native::cpu {
@@ -60,15 +58,6 @@ struct ZeroOutside {
   TORCH_SIMD T operator()(T value, T x) const {
     if constexpr (kOpen) return bool(x > low) & bool(x < high) ? value : T(0);
     else return bool(x >= low) & bool(x <= high) ? value : T(0);
-  }
-};
-template <typename T>
-struct LerpByWeight {
-  TORCH_SIMD T operator()(T start, T end, T weight) const {
-    const T difference = end - start;
-    // One product for both, for what is left of a row would guess at a branch.
-    const bool is_near = std::fabs(weight) < T(0.5);
-    return multiply_add(weight - (is_near ? T(0) : T(1)), difference, is_near ? start : end);
   }
 };
 template <typename T>
@@ -125,12 +114,6 @@ void SoftsignImpl(TensorIterator& iter) {
   dispatch_floating_types(iter.common_dtype(), "softsign", [&](auto type) {
     using T = typename decltype(type)::type;
     iter.for_each(UnaryLoop<T, T, Softsign<T>>{{}});
-  });
-}
-void LerpByWeights(TensorIterator& iter) {
-  dispatch_floating_types(iter.common_dtype(), "lerp_kernel_tensor", [&](auto type) {
-    using T = typename decltype(type)::type;
-    run_ternary<T, T, T>(iter, LerpByWeight<T>());
   });
 }
 void SlopeBelowZeroImpl(TensorIterator& iter) {
@@ -264,11 +247,6 @@ void zero_outside(c10::DeviceType, TensorIterator& iter, double low, double high
 }
 HWY_EXPORT(SoftsignImpl);
 void softsign(c10::DeviceType, TensorIterator& iter) { HWY_DYNAMIC_DISPATCH(SoftsignImpl)(iter); }
-HWY_EXPORT(LerpByWeights);
-void lerp_by_weights(c10::DeviceType, TensorIterator& iter) {
-  if (c10::is_complex_type(iter.common_dtype())) return complex_lerp_by_weights(iter);
-  HWY_DYNAMIC_DISPATCH(LerpByWeights)(iter);
-}
 HWY_EXPORT(SlopeBelowZeroImpl);
 void slope_below_zero(c10::DeviceType, TensorIterator& iter) { HWY_DYNAMIC_DISPATCH(SlopeBelowZeroImpl)(iter); }
 HWY_EXPORT(LogitSlopes);

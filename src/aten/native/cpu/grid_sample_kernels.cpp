@@ -204,7 +204,7 @@ struct Part {
     const Plane plane(g);
     const auto width = hn::Set(integers, static_cast<int32_t>(g.image[2]));
     const auto step = hn::Set(integers, pixel_step);
-    const auto zero = hn::Zero(integers);
+    auto signs = hn::Zero(integers);  // below 0 where an element is outside
     const auto lanes = static_cast<int64_t>(hn::Lanes(d));
     for (int64_t p = 0; p < count; p += lanes) {  // behind the last place the vector has that of coordinates 0
       typename Plane::V x, y;
@@ -222,8 +222,9 @@ struct Part {
       for (int tap = 0; tap < Taps::kCount; ++tap) {
         const auto column = columns[tap % Each];
         const auto row = rows[tap / Each];
-        const auto outside = hn::Lt(hn::Or(row, column), zero);
-        inside &= hn::AllFalse(integers, outside);
+        const auto sign = hn::Or(row, column);
+        const auto outside = hn::Lt(sign, hn::Zero(integers));
+        signs = hn::Or(signs, sign);
         const auto number = hn::Add(hn::Mul(row, width), column);
         hn::StoreU(hn::Mul(hn::IfThenElse(outside, hn::Set(integers, -1), number), step), integers, element[tap] + p);
         hn::StoreU(hn::Mul(down[tap / Each], across[tap % Each]), d, weight[tap] + p);
@@ -232,6 +233,7 @@ struct Part {
         hn::StoreU(hn::Mul(slopes_down[tap / Each], across[tap % Each]), d, slope[1][tap] + p);
       }
     }
+    inside = hn::AllFalse(integers, hn::Lt(signs, hn::Zero(integers)));
   }
 
   // The elements of one tap from place p on; what lies outside is 0, times a weight that may be NaN.

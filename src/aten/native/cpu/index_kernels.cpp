@@ -62,26 +62,130 @@ bool take_elements(const Tensor& out, const Tensor& self, const Tensor& index) {
   return is_inside;
 }
 
-// One index into the rows of a table, the same way.
-bool take_rows(const Tensor& out, const Tensor& self, const Tensor& index) {
+// How many elements each position of `indices` has in a tensor, if these are its last dimensions and lie side by side
+// in it; else 0.
+int64_t length_of_rows(const Tensor& self, size_t indexed) {
+  int64_t length = 1;
+  for (int64_t dim = self.dim() - 1; dim >= static_cast<int64_t>(indexed); --dim) {
+    if (self.sizes()[dim] != 1 && self.strides()[dim] != length) return 0;
+    length *= self.sizes()[dim];
+  }
+  return length;
+}
+
+// Several indices, or one into the rows of a table, the same way, some places at a time. An index that repeats, as rows
+// and columns of a block do, is read as it lies.
+bool take_rows(const Tensor& out, const Tensor& self, TensorList indices, int64_t length) {
+  constexpr int64_t kPlaces = 512;
   const auto* const from = static_cast<const char*>(self.data_ptr());
   auto* const to = static_cast<char*>(out.data_ptr());
-  const int64_t* const places = index.data_ptr<int64_t>();
-  const int64_t size = self.sizes()[0];
-  const int64_t length = self.numel() / size;
-  const int64_t bytes = length * static_cast<int64_t>(self.element_size());
+  const auto size_of_element = static_cast<int64_t>(self.element_size());
+  const int64_t bytes = length * size_of_element;
+  const Tensor& first_index = indices[0];
+  const int64_t dims = first_index.dim();
+  const bool are_dense = std::all_of(indices.begin(), indices.end(), [](const Tensor& t) { return t.is_contiguous(); });
+  const int64_t columns = are_dense || dims == 0 ? first_index.numel() : first_index.sizes()[dims - 1];
+  const int64_t parts = (columns + kPlaces - 1) / kPlaces;  // of a line of indices
+  const int64_t lines = first_index.numel() / columns;
   std::atomic<bool> is_inside{true};
-  parallel_for(0, index.numel(), std::max<int64_t>(1, kGrainSize / length), [&](int64_t first, int64_t last) {
-    for (int64_t i = first; i < last; ++i) {
-      const int64_t place = places[i] + (places[i] < 0 ? size : 0);
-      if (C10_UNLIKELY(static_cast<uint64_t>(place) >= static_cast<uint64_t>(size))) {
+  const int64_t grain = std::max<int64_t>(1, kGrainSize / (length * std::min(kPlaces, columns)));
+  parallel_for(0, lines * parts, grain, [&](int64_t begin, int64_t end) {
+    int64_t offsets[kPlaces];
+    for (int64_t number = begin; number < end; ++number) {
+      const int64_t line = number / parts;
+      const int64_t column = number % parts * kPlaces;
+      const int64_t count = std::min(kPlaces, columns - column);
+      const char* base = from;
+      bool all_inside = true;
+      bool has_offsets = false;
+      for (size_t dim = 0; dim < indices.size(); ++dim) {
+        const Tensor& index = indices[dim];
+        const int64_t step = are_dense ? 1 : index.strides()[dims - 1];
+        const int64_t* places = index.data_ptr<int64_t>() + column * step;
+        int64_t rest = line;
+        for (int64_t i = dims - 2; i >= 0 && !are_dense; --i) {
+          places += rest % index.sizes()[i] * index.strides()[i];
+          rest /= index.sizes()[i];
+        }
+        const int64_t size = self.sizes()[static_cast<int64_t>(dim)];
+        const int64_t stride = self.strides()[static_cast<int64_t>(dim)] * size_of_element;
+        if (step == 0) {
+          const int64_t place = *places + (*places < 0 ? size : 0);
+          all_inside &= static_cast<uint64_t>(place) < static_cast<uint64_t>(size);
+          base += all_inside ? place * stride : 0;
+          continue;
+        }
+        if (!has_offsets) std::fill_n(offsets, count, int64_t{0});
+        has_offsets = true;
+        for (int64_t i = 0; i < count; ++i) {
+          const int64_t place = places[i * step] + (places[i * step] < 0 ? size : 0);
+          all_inside &= static_cast<uint64_t>(place) < static_cast<uint64_t>(size);
+          offsets[i] += place * stride;
+        }
+      }
+      if (!has_offsets) std::fill_n(offsets, count, int64_t{0});
+      if (!all_inside) {
         is_inside = false;
         return;
       }
-      copy_row(to + i * bytes, from + place * bytes, bytes);
+      char* const target = to + (line * columns + column) * bytes;
+      if (length == 1) {
+        dispatch_word(static_cast<size_t>(bytes), [&](auto word) {
+          constexpr int64_t size = sizeof(word);
+          for (int64_t i = 0; i < count; ++i) std::memcpy(target + i * size, base + offsets[i], size);
+        });
+      } else {
+        for (int64_t i = 0; i < count; ++i) copy_row(target + i * bytes, base + offsets[i], bytes);
+      }
     }
   });
   return is_inside;
+}
+
+// Of each line `count` pieces, from offsets to equal steps. With its own arguments, which bytes that are written cannot
+// change.
+C10_NOINLINE void copy_pieces(char* to, const char* from, int64_t lines, int64_t step_to, int64_t step_from,
+                              const int64_t* offsets, int64_t count, int64_t piece, int64_t bytes) {
+  for (; lines > 0; --lines, to += step_to, from += step_from) {
+    for (int64_t i = 0; i < count; ++i) copy_row(to + i * piece, from + offsets[i], bytes);
+  }
+}
+
+// Pieces of another dimension than the first, as index_select takes them: dimensions behind the index are one that is
+// gone through in equal steps, and what lies side by side. False if they are not, or an index is outside.
+bool take_pieces(const Tensor& out, const Tensor& self, const Tensor& index) {
+  if (index.dim() != 1 || self.numel() == 0) return false;
+  int64_t length = 1;
+  int64_t dim = self.dim() - 1;
+  for (; dim > 0; --dim) {
+    if (self.sizes()[dim] == 1) continue;
+    if (self.strides()[dim] != length || out.strides()[dim] != length) break;
+    length *= self.sizes()[dim];
+  }
+  int64_t before = dim - 1;
+  while (before > 0 && self.sizes()[before] == 1) --before;
+  if (dim < 1 || before > 0 || length == 1) return false;
+  const int64_t count = index.numel();
+  const auto size_of_element = static_cast<int64_t>(self.element_size());
+  std::vector<int64_t> offsets(static_cast<size_t>(count));
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t place = index.data_ptr<int64_t>()[i * index.strides()[0]];
+    if (place < 0) place += self.sizes()[0];
+    if (place < 0 || place >= self.sizes()[0]) return false;
+    offsets[static_cast<size_t>(i)] = place * self.strides()[0] * size_of_element;
+  }
+  const auto* const from = static_cast<const char*>(self.data_ptr());
+  auto* const to = static_cast<char*>(out.data_ptr());
+  const int64_t step_from = self.strides()[dim] * size_of_element;
+  const int64_t step_to = out.strides()[dim] * size_of_element;
+  const int64_t piece = out.strides()[0] * size_of_element;
+  const int64_t bytes = length * size_of_element;
+  const int64_t grain = std::max<int64_t>(1, kGrainSize / (length * count));
+  parallel_for(0, self.sizes()[dim], grain, [&](int64_t first, int64_t last) {
+    copy_pieces(to + first * step_to, from + first * step_from, last - first, step_to, step_from, offsets.data(), count,
+                piece, bytes);
+  });
+  return true;
 }
 
 // The same as of elements, the other way: body(an element of the vector, the value that goes there). Throws when all
@@ -325,17 +429,19 @@ void copy_rows(const Rows& rows, const Word* from, Word* to, const int64_t* from
 }  // namespace
 
 void index_kernel(const Tensor& out, const Tensor& self, TensorList indices) {
-  const bool is_table = self.dim() > 1 && self.is_contiguous() && indices.size() == 1;
-  if ((self.dim() == 1 || is_table) && self.numel() > 0 && out.is_contiguous() && indices[0].is_contiguous()) {
+  const int64_t length = out.is_contiguous() && self.numel() > 0 ? length_of_rows(self, indices.size()) : 0;
+  if (length > 0) {
     bool is_inside = true;
-    if (is_table && self.numel() > self.sizes()[0]) {
-      is_inside = take_rows(out, self, indices[0]);
-    } else {
+    const bool is_vector = self.dim() == 1 && indices[0].is_contiguous();
+    if (is_vector) {
       dispatch_word(out.element_size(),
                     [&](auto word) { is_inside = take_elements<decltype(word)>(out, self, indices[0]); });
+    } else {
+      is_inside = take_rows(out, self, indices, length);
     }
     if (is_inside) return;  // otherwise what follows says which is not
   }
+  if (indices.size() == 1 && take_pieces(out, self, indices[0])) return;
   const Rows rows = make_rows(self, indices, out);
   const int64_t strides[2] = {rows.indexed_stride, rows.dense_stride};
   dispatch_word(out.element_size(), [&](auto word) {

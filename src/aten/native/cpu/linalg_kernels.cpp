@@ -103,15 +103,22 @@ void multiply_thin(int64_t m, int64_t n, int64_t k, const Element* x, Steps of_x
   } else {
     k = kDepth;
   }
-  typedef T Line __attribute__((vector_size(kThinColumns * sizeof(T))));
-  Line lines[kThinDepth] = {};
+  // As wide as vectors of every processor are: wider ones would be taken apart in memory.
+  constexpr int64_t kLanes = std::min<int64_t>(kThinColumns, 16 / sizeof(T));
+  constexpr int64_t kLines = kThinColumns / kLanes;
+  typedef T Line __attribute__((vector_size(kLanes * sizeof(T))));
+  Line lines[kThinDepth][kLines] = {};
   for (int64_t p = 0; p < k; ++p) {
-    for (int64_t j = 0; j < n; ++j) lines[p][j] = number_of<T>(y[p * of_y.row + j * of_y.column]);
+    for (int64_t j = 0; j < n; ++j)
+      lines[p][j / kLanes][j % kLanes] = number_of<T>(y[p * of_y.row + j * of_y.column]);
   }
   for (int64_t i = 0; i < m; ++i, x += of_x.row, z += of_z.row) {
-    Line sum = {};
-    for (int64_t p = 0; p < k; ++p) sum += number_of<T>(x[p * of_x.column]) * lines[p];
-    for (int64_t j = 0; j < n; ++j) z[j * of_z.column] = sum[j];
+    Line sum[kLines] = {};
+    for (int64_t p = 0; p < k; ++p) {
+      const T number = number_of<T>(x[p * of_x.column]);
+      for (int64_t j = 0; j < kLines; ++j) sum[j] += number * lines[p][j];
+    }
+    for (int64_t j = 0; j < n; ++j) z[j * of_z.column] = sum[j / kLanes][j % kLanes];
   }
 }
 
@@ -121,7 +128,8 @@ void gemm(int64_t m, int64_t n, int64_t k, float alpha, MatrixOperand<uint16_t> 
   bfloat16_gemm(m, n, k, alpha, a, b, beta, out, out_leading);
 }
 
-// bfloat16 matrices come as they are, and so do float16 ones where one is a vector, with a float32 result.
+// bfloat16 matrices come as they are, and so do float16 ones where one is a vector, with a float32 result. Vectors of
+// what is to be widened are widened where they are read.
 bool is_to_be_widened(const Tensor& a) {
   return a.dtype() == kBFloat16 ? !has_bfloat16_products() : a.dtype() == kHalf;
 }
@@ -139,7 +147,7 @@ void dispatch_product(const Tensor& out, const Tensor& a, const char* name, Body
                                      [&](auto type) { body(type, typename decltype(type)::type()); });
 }
 
-// out = beta * out + alpha * a b, of float16, where one of them is a vector.
+// out = beta * out + alpha * a b, of float16 or bfloat16, where one of them is a vector.
 void multiply_halves(const Tensor& out, const Tensor& a, const Reading& reading_a, const Tensor& b,
                      const Reading& reading_b, float beta, float alpha) {
   const bool is_row = b.sizes()[1] != 1;  // a is one: then the transpose, b^T a^T
@@ -147,9 +155,9 @@ void multiply_halves(const Tensor& out, const Tensor& a, const Reading& reading_
   const Reading& reading = is_row ? reading_b : reading_a;
   const Tensor& vector = is_row ? a : b;
   const int64_t dim = is_row ? 1 : 0;
-  multiply_by_vector(matrix.sizes()[dim], matrix.sizes()[1 - dim],
-                     {elements<c10::Half>(matrix), reading.leading, reading.transposed != is_row},
-                     elements<c10::Half>(vector), vector.strides()[dim], alpha, beta, out.data_ptr<float>(),
+  multiply_by_vector(a.dtype(), matrix.sizes()[dim], matrix.sizes()[1 - dim],
+                     {elements<uint16_t>(matrix), reading.leading, reading.transposed != is_row},
+                     elements<uint16_t>(vector), vector.strides()[dim], alpha, beta, out.data_ptr<float>(),
                      out.strides()[dim]);
 }
 
@@ -181,7 +189,7 @@ void gemm_kernel(const Tensor& out, const Tensor& a, const Tensor& b, const Scal
     gemm_kernel(sums, a, b, beta, alpha);
     return at::detail::copy_into(out, sums);
   }
-  const bool is_of_halves = a.dtype() == kHalf && (a.sizes()[0] == 1 || b.sizes()[1] == 1);
+  const bool is_of_halves = is_to_be_widened(a) && (a.sizes()[0] == 1 || b.sizes()[1] == 1);
   if (is_to_be_widened(a) && !is_of_halves)
     return gemm_kernel(out, at::detail::to_dtype(a, kFloat), at::detail::to_dtype(b, kFloat), beta, alpha);
   const bool is_of_bytes = out.dtype() == kInt && a.dtype() != kInt;
@@ -337,6 +345,12 @@ void bmm_kernel(const Tensor& out, const Tensor& a, const Tensor& b) {
     }
   });
   if (!target.is_same(out)) at::detail::copy_into(out, target);
+}
+
+void dot_of_halves(const Tensor& out, const Tensor& self, const Tensor& other) {
+  const float sum = dot_of_halves(self.dtype(), self.numel(), self.data_ptr(), other.data_ptr());
+  if (self.dtype() == kHalf) *out.data_ptr<c10::Half>() = static_cast<c10::Half>(sum);
+  else *out.data_ptr<c10::BFloat16>() = static_cast<c10::BFloat16>(sum);
 }
 
 void conjugate_dot(const Tensor& out, const Tensor& self, const Tensor& other) {

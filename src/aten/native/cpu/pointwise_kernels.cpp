@@ -4,10 +4,13 @@
 #include <aten/Kernels.h>
 #include <aten/native/cpu/ComplexKernels.h>
 #include <aten/native/cpu/ElementBits.h>
+#include <aten/native/cpu/FusedForward.h>
 #include <aten/native/cpu/FusedKernels.h>
 
 #include <cmath>
+#include <cstring>
 #include <limits>
+#include <type_traits>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "aten/native/cpu/pointwise_kernels.cpp"
@@ -21,25 +24,69 @@ namespace at::native::cpu {
 namespace HWY_NAMESPACE {
 
 template <typename T>
+struct AddMultiple {
+  T value;
+  T factor;
+  TORCH_SIMD T operator()(T a, T b) const { return multiply_add(value * b, factor, a); }
+};
+template <typename T>
 struct AddProduct {
   T value;
   TORCH_SIMD T operator()(T a, T b, T c) const { return multiply_add(static_cast<T>(value * b), c, a); }
+  template <typename Run>
+  TORCH_SIMD void with_number(T c, const Run& run) const {
+    run(AddMultiple<T>{value, c});
+  }
+};
+template <typename T>
+struct AddPart {
+  T value;
+  T divisor;
+  TORCH_SIMD T operator()(T a, T b) const { return a + value * b / divisor; }
 };
 template <typename T>
 struct AddQuotient {
   T value;
   TORCH_SIMD T operator()(T a, T b, T c) const { return a + value * b / c; }
+  template <typename Run>
+  TORCH_SIMD void with_number(T c, const Run& run) const {
+    run(AddPart<T>{value, c});
+  }
 };
-// From the nearer end, so that weight 1 gives `end` exactly.
+// From the nearer end, so that weight 1 gives `end` exactly. One product for both, of bits that are chosen by masks:
+// what is left of a row would guess at a branch.
 template <typename T>
-struct LerpFromStart {
-  T weight;
-  TORCH_SIMD T operator()(T start, T end) const { return multiply_add(weight, end - start, start); }
+struct LerpOfNumber {
+  using Bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
+  T factor;
+  Bits from_end;  // all of them, or none
+
+  TORCH_SIMD static LerpOfNumber of(T weight) {
+    const Bits is_far = Bits{0} - static_cast<Bits>(!(std::fabs(weight) < T(0.5)));
+    return {weight - number_of(bits_of(T(1)) & is_far), is_far};
+  }
+  TORCH_SIMD T operator()(T start, T end) const {
+    const T nearer = number_of((bits_of(end) & from_end) | (bits_of(start) & ~from_end));
+    return multiply_add(factor, end - start, nearer);
+  }
+  TORCH_SIMD static Bits bits_of(T number) {
+    Bits bits;
+    std::memcpy(&bits, &number, sizeof(T));
+    return bits;
+  }
+  TORCH_SIMD static T number_of(Bits bits) {
+    T number;
+    std::memcpy(&number, &bits, sizeof(T));
+    return number;
+  }
 };
 template <typename T>
-struct LerpFromEnd {
-  T weight;
-  TORCH_SIMD T operator()(T start, T end) const { return multiply_add(weight - T(1), end - start, end); }
+struct LerpByWeight {
+  TORCH_SIMD T operator()(T start, T end, T weight) const { return LerpOfNumber<T>::of(weight)(start, end); }
+  template <typename Run>
+  TORCH_SIMD void with_number(T weight, const Run& run) const {
+    run(LerpOfNumber<T>::of(weight));
+  }
 };
 // Bits of one size, whatever they mean. Masks instead of a branch, which random conditions mispredict.
 template <typename Bits>
@@ -129,9 +176,14 @@ void AddcdivImpl(TensorIterator& iter, const Scalar& value) {
 void LerpImpl(TensorIterator& iter, const Scalar& weight) {
   dispatch_floating_types(iter.common_dtype(), "lerp", [&](auto type) {
     using T = typename decltype(type)::type;
-    const T amount = weight.to<T>();
-    if (amount < T(0.5) && amount > T(-0.5)) return run_binary<T, T>(iter, LerpFromStart<T>{amount});
-    run_binary<T, T>(iter, LerpFromEnd<T>{amount});
+    run_binary<T, T>(iter, LerpOfNumber<T>::of(weight.to<T>()));
+  });
+}
+
+void LerpByWeights(TensorIterator& iter) {
+  dispatch_floating_types(iter.common_dtype(), "lerp_kernel_tensor", [&](auto type) {
+    using T = typename decltype(type)::type;
+    run_ternary<T, T, T>(iter, LerpByWeight<T>());
   });
 }
 
@@ -255,6 +307,11 @@ HWY_EXPORT(LerpImpl);
 void lerp_kernel(TensorIterator& iter, const Scalar& weight) {
   if (c10::is_complex_type(iter.common_dtype())) return complex_lerp(iter, weight);
   HWY_DYNAMIC_DISPATCH(LerpImpl)(iter, weight);
+}
+HWY_EXPORT(LerpByWeights);
+void lerp_by_weights(c10::DeviceType, TensorIterator& iter) {
+  if (c10::is_complex_type(iter.common_dtype())) return complex_lerp_by_weights(iter);
+  HWY_DYNAMIC_DISPATCH(LerpByWeights)(iter);
 }
 HWY_EXPORT(WhereImpl);
 void where_kernel(TensorIterator& iter) { HWY_DYNAMIC_DISPATCH(WhereImpl)(iter); }

@@ -209,16 +209,22 @@ HWY_INLINE hn::Vec<D> load_apart(D d, const T* from) {
 // What windows that lie side by side, `Step` elements apart, make of the elements at `places` and from there on. The
 // last vector begins earlier. `Step` places that lie side by side are loaded together.
 template <typename Op, int Step, typename D, typename T>
-HWY_ATTR void combine_vectors(D d, T* results, const T* image, const std::vector<int64_t>& places, int64_t count) {
+HWY_NOINLINE HWY_ATTR void combine_vectors(D d, T* results, const T* image, const std::vector<int64_t>& all_places,
+                                           int64_t count) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const int64_t* const places = all_places.data();
+  const int64_t* const end = places + all_places.size();
   for (int64_t first = 0; first < count; first += lanes) {
     first = std::min(first, count - lanes);
+    const int64_t* place = places;
     auto sum = hn::Set(d, Op::identity());
-    for (auto place = places.begin(); place != places.end(); ++place) {
+    // Nothing is compared with the first of neighbours; sums begin with 0, which makes 0 of -0.
+    if (Step == 1 && !Op::kIsSum && place != end) sum = hn::LoadU(d, image + *place++ + first);
+    for (; place != end; ++place) {
       hn::Vec<D> all[4];
       load_neighbours<Step>(d, image + *place + first * Step, all);
       sum = Op::step(d, sum, all[0]);
-      if (Step == 1 || places.end() - place < Step || place[Step - 1] - *place != Step - 1) continue;
+      if (Step == 1 || end - place < Step || place[Step - 1] - *place != Step - 1) continue;
       for (int i = 1; i < Step; ++i) sum = Op::step(d, sum, all[i]);
       place += Step - 1;
     }

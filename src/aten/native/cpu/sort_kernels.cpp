@@ -265,6 +265,12 @@ struct SortBuffers : SortedItems {
   // The item that would stand at `place` in order. Of many elements those are kept whose leading bits are the ones
   // that it must have, by their counts, until few are left.
   C10_NOINLINE Item select_one(const T* row, int64_t size, int64_t stride, int64_t place) {
+    if (size == 2) {
+      const Key first = sort_key(row[0]);
+      const Key second = sort_key(row[stride]);
+      const bool is_second = (second < first) != (place == 1);
+      return Item(is_second ? second : first, is_second);
+    }
     if (size <= kFewSelected) return sort_few(row, size, stride, /*descending=*/false)[place];
     if (size < kSelectSize) {
       load(row, size, stride, /*descending=*/false);

@@ -50,8 +50,8 @@ TORCH_UNARY_KERNEL(Abs, "abs", dispatch_numeric_types, {
 TORCH_UNARY_KERNEL(Sign, "sign", dispatch_numbers_and_bool, {
   if constexpr (std::is_unsigned_v<T>) {
     return x != 0;
-  } else if constexpr (std::is_floating_point_v<T>) {  // by masks alone
-    return (x > T(0) ? T(1) : T(0)) - (x < T(0) ? T(1) : T(0));
+  } else if constexpr (std::is_floating_point_v<T>) {  // by masks alone, and without a branch for what is left of a row
+    return static_cast<T>(static_cast<int32_t>(x > T(0)) - static_cast<int32_t>(x < T(0)));
   } else {
     return static_cast<T>((x > T(0)) - (x < T(0)));
   }

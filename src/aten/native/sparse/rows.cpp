@@ -89,6 +89,42 @@ struct Pattern {
   const int64_t* columns;
 };
 
+// body(place in the left row, column, place in the right one) for every product that a row of the result is made of.
+template <typename Body>
+inline void for_each_product(Pattern left, Pattern right, int64_t row, const Body& body) {
+  const int64_t end = left.starts[row + 1];
+  for (int64_t i = left.starts[row]; i < end; ++i) {
+    const int64_t stop = right.starts[left.columns[i] + 1];
+    for (int64_t j = right.starts[left.columns[i]]; j < stop; ++j) body(i, right.columns[j], j);
+  }
+}
+
+// Counts the columns that rows of the product have: a byte for each says which row had it last, by that one's number
+// in as many as a byte tells apart.
+class ColumnCounter {
+ public:
+  explicit ColumnCounter(int64_t columns) : seen_(columns) {}
+
+  HWY_NOINLINE int64_t count(Pattern left, Pattern right, int64_t row) {
+    if (++number_ == 0) {
+      std::fill(seen_.begin(), seen_.end(), uint8_t{0});
+      number_ = 1;
+    }
+    uint8_t* seen = seen_.data();  // bytes may be anything's, these are nobody else's
+    const uint8_t number = number_;
+    int64_t found = 0;
+    for_each_product(left, right, row, [&](int64_t, int64_t column, int64_t) {
+      found += seen[column] != number;
+      seen[column] = number;
+    });
+    return found;
+  }
+
+ private:
+  std::vector<uint8_t> seen_;
+  uint8_t number_ = 0;
+};
+
 // Which columns a row of the product has: a byte for each, and one for each kBlock of them, so that few are looked
 // through where there are few. Bytes, because what is only stored waits for nothing.
 class RowPlaces {
@@ -96,36 +132,16 @@ class RowPlaces {
   explicit RowPlaces(int64_t columns)
       : seen_((columns + kBlock - 1) / kBlock * kBlock), blocks_((columns / kBlock + kWord) / kWord * kWord) {}
 
-  // How many the row has that were not there before.
-  HWY_NOINLINE int64_t add(Pattern left, Pattern right, int64_t row) {
-    uint8_t* seen = seen_.data();  // bytes may be anything's, these pointers are nobody else's
-    uint8_t* blocks = blocks_.data();
-    const int64_t end = left.starts[row + 1];
-    int64_t count = 0;
-    for (int64_t i = left.starts[row]; i < end; ++i) {
-      const int64_t stop = right.starts[left.columns[i] + 1];
-      for (int64_t j = right.starts[left.columns[i]]; j < stop; ++j) {
-        const int64_t column = right.columns[j];
-        count += 1 - seen[column];
-        seen[column] = 1;
-        blocks[column / kBlock] = 1;
-      }
-    }
-    return count;
-  }
-
-  // What `add` was given before.
-  HWY_NOINLINE void remove(Pattern left, Pattern right, int64_t row) {
+  // Adds the row's products to `sums`, which has a number for each column.
+  template <typename T>
+  HWY_NOINLINE void add(Pattern left, const T* x, Pattern right, const T* y, int64_t row, T* sums) {
     uint8_t* seen = seen_.data();
     uint8_t* blocks = blocks_.data();
-    const int64_t end = left.starts[row + 1];
-    for (int64_t i = left.starts[row]; i < end; ++i) {
-      const int64_t stop = right.starts[left.columns[i] + 1];
-      for (int64_t j = right.starts[left.columns[i]]; j < stop; ++j) {
-        seen[right.columns[j]] = 0;
-        blocks[right.columns[j] / kBlock] = 0;
-      }
-    }
+    for_each_product(left, right, row, [&](int64_t i, int64_t column, int64_t j) {
+      seen[column] = 1;
+      blocks[column / kBlock] = 1;
+      sums[column] += x[i] * y[j];
+    });
   }
 
   // In order; none is left.
@@ -181,11 +197,8 @@ SparseRows multiply_sparse_rows(const SparseRows& left, const SparseRows& right,
   int64_t* start = product.starts.data_ptr<int64_t>();
   const int64_t grain = rows / 64 + 1;  // each thread has an array of all columns
   parallel_for(0, rows, grain, [&](int64_t first, int64_t last) {
-    RowPlaces places(columns);
-    for (int64_t row = first; row < last; ++row) {
-      start[row + 1] = places.add(a, b, row);
-      places.remove(a, b, row);
-    }
+    ColumnCounter counter(columns);
+    for (int64_t row = first; row < last; ++row) start[row + 1] = counter.count(a, b, row);
   });
   for (int64_t row = 0; row < rows; ++row) start[row + 1] += start[row];
   product.columns = at::empty({start[rows]}, left.columns.options());
@@ -200,13 +213,8 @@ SparseRows multiply_sparse_rows(const SparseRows& left, const SparseRows& right,
       RowPlaces places(columns);
       std::vector<T> sums(columns);
       for (int64_t row = first; row < last; ++row) {
-        places.add(a, b, row);
+        places.add(a, x, b, y, row, sums.data());
         places.write(column + start[row]);
-        for (int64_t i = a.starts[row]; i < a.starts[row + 1]; ++i) {
-          const T value = x[i];
-          const int64_t stop = b.starts[a.columns[i] + 1];
-          for (int64_t j = b.starts[a.columns[i]]; j < stop; ++j) sums[b.columns[j]] += value * y[j];
-        }
         for (int64_t at = start[row]; at < start[row + 1]; ++at) out[at] = std::exchange(sums[column[at]], T(0));
       }
     });
