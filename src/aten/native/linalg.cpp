@@ -29,17 +29,16 @@ void check_matrices(const Tensor& first, const Tensor& second, const char* funct
               " != ", cpp_type_name(second.dtype()));
 }
 
-// CUDA devices multiply halves. The CPU's kernels compute with float32; they read bfloat16 themselves, and float16
-// where one matrix is a vector.
+// CUDA devices multiply halves, and the CPU's kernels bfloat16; they read float16 where one matrix is a vector, and else
+// float32.
 template <typename Table, typename... Args>
 void run_product(const Table& kernels, const Tensor& out, bool is_read, const Tensor& first, const Tensor& second,
                  const Args&... args) {
   if (!first.is_cpu()) return run_kernel(kernels, first.device(), out, first, second, args...);
+  if (first.dtype() == kBFloat16) return run_kernel(kernels, first.device(), out, first, second, args...);
   const bool is_vector =
       first.dtype() == kHalf && first.dim() == 2 && (first.sizes()[0] == 1 || second.sizes()[1] == 1);
-  if (first.dtype() == kBFloat16) return run_kernel(kernels, first.device(), out, first, second, args...);
-  if (!is_vector)
-    return run_kernel_in_float32(kernels, first.device(), out, first, second, args...);
+  if (!is_vector) return run_kernel_in_float32(kernels, first.device(), out, first, second, args...);
   const Tensor sums =
       is_read ? at::detail::to_dtype(out, kFloat) : at::detail::empty(out.sizes(), kFloat, out.device());
   run_kernel(kernels, first.device(), sums, first, second, args...);
