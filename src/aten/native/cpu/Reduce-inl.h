@@ -354,6 +354,8 @@ HWY_NOINLINE HWY_ATTR void reduce_by(const ReducePlan& plan, const Combination<T
 
 template <typename Op, typename T>
 HWY_ATTR void reduce(const ReducePlan& plan) {
+  // What programs ask for most, with nothing before it.
+  if (plan.row_dimension() < 0 && plan.way(sizeof(T)) == ReduceWay::rows) return reduce_rows<Op, T>(plan);
   Combination<T> combination = {Op::identity(),
                                 kIsOrderFree<Op, T>,
                                 &combine_rows<Op, T, T>,

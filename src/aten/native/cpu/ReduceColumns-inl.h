@@ -80,7 +80,7 @@ template <typename T, int64_t kCount>
 struct Scratch {
   Scratch() {}
   operator T*() { return reinterpret_cast<T*>(bytes); }
-  HWY_ALIGN unsigned char bytes[kCount * sizeof(T)];
+  HWY_ALIGN alignas(T) unsigned char bytes[kCount * sizeof(T)];  // without vectors HWY_ALIGN is nothing
 };
 
 // Not inline: it is many vectors, and called for blocks of results.
