@@ -47,13 +47,13 @@ void sigmoid(const Tensor& self, Tensor& out) {
   native::reciprocal(out, out);
 }
 
-// Integers are already whole: the kernel copies them.
+// Integers are already whole.
 #define AT_DEFINE_ROUNDING(name)                                                  \
   void name(const Tensor& self, Tensor& out) {                                    \
     TORCH_CHECK_NOT_IMPLEMENTED(!self.is_complex(), #name " is not supported for complex inputs"); \
     if (self.dtype() == kBool) detail::throw_dtype_not_implemented(#name, kBool); \
     auto iter = TensorIterator::unary_op(out, self);                              \
-    if (c10::is_barebones_type(self.dtype())) return iter.run(copy_kernels, false); \
+    if (c10::is_integral_type(self.dtype(), false)) return iter.run(copy_kernels, false); \
     iter.run(name##_kernels);                                                     \
   }
 AT_DEFINE_ROUNDING(floor)

@@ -1,6 +1,7 @@
 #include <c10/util/AcceleratorError.h>
 #include <c10/util/Exception.h>
 
+#include <cstdlib>
 #include <cstring>
 
 namespace c10 {
@@ -16,6 +17,17 @@ OutOfMemoryError::~OutOfMemoryError() = default;
 AcceleratorError::~AcceleratorError() = default;
 
 namespace detail {
+
+std::string join_parts(const MessagePart* parts, size_t count) {
+  std::ostringstream stream;
+  for (size_t i = 0; i < count; ++i) parts[i].write(stream, parts[i].value);
+  return stream.str();
+}
+
+void throw_parts(const MessagePart* parts, size_t count, void (*thrower)(std::string&& message)) {
+  thrower(join_parts(parts, count));
+  std::abort();  // it throws
+}
 
 void throw_internal_assert(const char* condition, const char* file, int line, const std::string& message) {
   const char* name = std::strrchr(file, '/');

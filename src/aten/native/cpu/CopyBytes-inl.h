@@ -8,7 +8,7 @@
 #endif
 
 #include <aten/native/cpu/CopyWords.h>
-#include <hwy/highway.h>
+#include <aten/native/cpu/Highway-inl.h>
 
 #include <cstdint>
 #include <cstring>

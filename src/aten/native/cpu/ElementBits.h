@@ -4,12 +4,18 @@
 #include <aten/Dispatch.h>
 #include <c10/core/Scalar.h>
 
+#include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 namespace at::native::cpu {
 
 // uint8 in place of bool: 0 and 1 are the same bits, and compilers make vectors of them.
 constexpr c10::ScalarType bool_as_byte(c10::ScalarType type) { return type == kBool ? kByte : type; }
+
+// Of bytes with and without a sign, uint8: sums, products and bits are the same, and need to be compiled once.
+template <typename T>
+using SameBits = std::conditional_t<std::is_same_v<T, int8_t>, uint8_t, T>;
 
 // For every type that kernels compute real numbers in, and bool.
 template <typename Body>

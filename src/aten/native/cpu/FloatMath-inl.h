@@ -14,7 +14,7 @@
 #include <cstddef>
 #include <limits>
 
-#include <hwy/highway.h>
+#include <aten/native/cpu/Highway-inl.h>
 
 #undef TORCH_FUSED_PRODUCTS
 #if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_SSE2

@@ -13,7 +13,7 @@
 
 #include <cstdint>
 
-#include <hwy/highway.h>
+#include <aten/native/cpu/Highway-inl.h>
 
 HWY_BEFORE_NAMESPACE();
 namespace at::native::cpu {

@@ -19,7 +19,7 @@
 #include <cstring>
 #include <utility>
 
-#include <hwy/highway.h>
+#include <aten/native/cpu/Highway-inl.h>
 
 // Functions that are compiled for the current instruction set, lambdas and templates included.
 #undef TORCH_SIMD

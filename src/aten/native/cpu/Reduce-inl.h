@@ -17,7 +17,7 @@
 #include <aten/native/cpu/ReducePlan.h>
 #include <aten/native/cpu/ReducedElements-inl.h>
 
-#include <hwy/highway.h>
+#include <aten/native/cpu/Highway-inl.h>
 
 #include <algorithm>
 #include <cmath>
@@ -30,13 +30,8 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-constexpr int64_t kShortRow = 16;  // fewer elements fill no vectors
-// A row that any vectors reduce as one block.
-constexpr int64_t kPlainRow = 256;
-// Length of the parts that a long row is given out in. Products of as many numbers are on their way to 0, and
-// processors take long for the last ones before it: that way is gone once in a longer part.
-template <typename Op, typename T>
-constexpr int64_t kRunChunk = std::is_floating_point_v<T> && Op::identity() == T(1) ? 1 << 20 : 65536;
+constexpr int64_t kShortRow = ReducePlan::kShortRow;
+constexpr int64_t kPlainRow = ReducePlan::kPlainRow;
 
 // The lower half with the upper one, until one number is left.
 template <typename Op, typename T, size_t kLanes, typename D, typename V>
@@ -156,35 +151,20 @@ HWY_ATTR T reduce_run(const Elements<T>& elements, int64_t count) {
   return reduce_block<Op, T>(elements.read(count, buffer), count);
 }
 
+template <typename T>
+Elements<T> elements_of(const T* data) {
+  return {reinterpret_cast<const char*>(data), sizeof(T), nullptr, ElementMap::none};
+}
 template <typename Op, typename T>
 HWY_ATTR T reduce_run(const T* data, int64_t count) {
-  return reduce_run<Op>(Elements<T>{reinterpret_cast<const char*>(data), sizeof(T), nullptr, ElementMap::none}, count);
+  return reduce_run<Op>(elements_of(data), count);
 }
 
-// Values that come one after another, combined as a tree: a level passes its result on after kRowGroup
-// values.
 template <typename Op, typename T>
-class Cascade {
- public:
-  HWY_ATTR void add(T value) {
-    levels_[0] = Op::combine(levels_[0], value);
-    ++added_;
-    for (int level = 0; level + 1 < kLevels && added_ % (int64_t{1} << (6 * (level + 1))) == 0; ++level) {
-      levels_[level + 1] = Op::combine(levels_[level + 1], levels_[level]);
-      levels_[level] = Op::identity();
-    }
-  }
-  HWY_ATTR T result() const {
-    T total = levels_[0];
-    for (int level = 1; level < kLevels; ++level) total = Op::combine(total, levels_[level]);
-    return total;
-  }
-
- private:
-  static constexpr int kLevels = 4;
-  T levels_[kLevels] = {Op::identity(), Op::identity(), Op::identity(), Op::identity()};
-  int64_t added_ = 0;
-};
+HWY_NOINLINE HWY_ATTR T add_to_cascade(Cascade<T>& cascade, const T* values, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) cascade.template add<Op>(values[i]);
+  return cascade.template result<Op>();
+}
 
 // Two numbers, without the branch that compilers make of a choice between floats.
 template <typename Op, typename T>
@@ -237,21 +217,6 @@ template <typename Op, typename T>
 HWY_ATTR void reduce_rows(const ReducePlan& plan) {
   const int64_t length = plan.reduced_sizes[0];
   const int64_t runs = plan.count / length;
-  constexpr int64_t kChunk = kRunChunk<Op, T>;
-  if (plan.outputs == 1 && plan.count > kChunk && length >= kRunBlock) {
-    // One long result: parts of fixed length for the threads.
-    const int64_t chunks = (length + kChunk - 1) / kChunk;
-    std::vector<T> partial(static_cast<size_t>(runs * chunks));
-    parallel_for(0, runs * chunks, 1, [&](int64_t first, int64_t last) {
-      for (int64_t unit = first; unit < last; ++unit) {
-        const int64_t start = unit % chunks * kChunk;
-        const auto run = elements_at<T>(plan, plan.reduced_offset(unit / chunks, 1), plan.item);
-        partial[unit] = reduce_run<Op>(run.from_place(start), std::min(kChunk, length - start));
-      }
-    });
-    *reinterpret_cast<T*>(plan.out) = finish(plan, reduce_run<Op>(partial.data(), runs * chunks));
-    return;
-  }
   // Short rows are read where they lie; a call and a look at what they are would take longer than their elements.
   const bool is_plain = !plan.conversion && plan.map == ElementMap::none && length <= kPlainRow;
   const bool is_matrix = runs == 1 && plan.kept_sizes.size() == 1;
@@ -274,110 +239,141 @@ HWY_ATTR void reduce_rows(const ReducePlan& plan) {
           if (runs == 1) {
             total = reduce_row(in_offset);
           } else {
-            Cascade<Op, T> cascade;
-            for (int64_t run = 0; run < runs; ++run) cascade.add(reduce_row(in_offset + plan.reduced_offset(run, 1)));
-            total = cascade.result();
+            Cascade<T> cascade(Op::identity());
+            for (int64_t run = 0; run < runs; ++run)
+              cascade.template add<Op>(reduce_row(in_offset + plan.reduced_offset(run, 1)));
+            total = cascade.template result<Op>();
           }
           *reinterpret_cast<T*>(plan.out + out_offset) = finish(plan, total);
         }
       });
 }
 
+// The same, of one result: parts of fixed length for the threads.
+template <typename T>
+HWY_NOINLINE HWY_ATTR void reduce_long_row(const ReducePlan& plan, const Combination<T>& combination) {
+  // Products of as many numbers are on their way to 0, and processors take long for the last ones before it: that way is
+  // gone once in a longer part.
+  constexpr int64_t kFactors = 1 << 20;
+  const bool are_factors = std::is_floating_point_v<T> && combination.identity == T(1);
+  const int64_t part = are_factors ? kFactors : ReducePlan::kRunChunk;
+  const int64_t length = plan.reduced_sizes[0];
+  const int64_t runs = plan.count / length;
+  const int64_t chunks = (length + part - 1) / part;
+  std::vector<T> partial(static_cast<size_t>(runs * chunks));
+  parallel_for(0, runs * chunks, 1, [&](int64_t first, int64_t last) {
+    for (int64_t unit = first; unit < last; ++unit) {
+      const int64_t start = unit % chunks * part;
+      const auto run = elements_at<T>(plan, plan.reduced_offset(unit / chunks, 1), plan.item);
+      partial[unit] = combination.run(run.from_place(start), std::min(part, length - start));
+    }
+  });
+  *reinterpret_cast<T*>(plan.out) = finish(plan, combination.run(elements_of(partial.data()), runs * chunks));
+}
+
 // `count` elements that lie apart, in blocks.
-template <typename Op, typename T>
-HWY_ATTR T reduce_collected(const Elements<T>& elements, int64_t count) {
+template <typename T>
+HWY_NOINLINE HWY_ATTR T reduce_collected(const Combination<T>& combination, const Elements<T>& elements,
+                                         int64_t count) {
   Scratch<T, kRunBlock> block;
-  Cascade<Op, T> cascade;
+  if (count <= kRunBlock) return combination.run(elements_of(elements.read(count, block)), count);
+  Cascade<T> cascade(combination.identity);
+  T total = combination.identity;
   for (int64_t done = 0; done < count; done += kRunBlock) {
     const int64_t part = std::min(kRunBlock, count - done);
-    cascade.add(reduce_run<Op>(elements.from_place(done).read(part, block), part));
+    const T value = combination.run(elements_of(elements.from_place(done).read(part, block)), part);
+    total = combination.add(cascade, &value, 1);
   }
-  return cascade.result();
+  return total;
 }
 
 // Any strides.
-template <typename Op, typename T>
-HWY_ATTR void reduce_strided(const ReducePlan& plan) {
-  constexpr int64_t kLong = 16;  // elements from which on it pays to bring them together
+template <typename T>
+HWY_NOINLINE HWY_ATTR void reduce_strided(const ReducePlan& plan, const Combination<T>& combination) {
+  constexpr int64_t kLong = 16;    // elements from which on it pays to bring them together
+  constexpr int64_t kParts = 256;  // numbers that are combined at once
   const int64_t length = plan.reduced_sizes.empty() ? 1 : plan.reduced_sizes[0];
   const int64_t runs = length == 0 ? 0 : plan.count / length;
+  const auto reduce_part = [&](int64_t offset) {
+    return reduce_collected(combination, elements_at<T>(plan, offset, plan.reduced_strides[0]), length);
+  };
   if (plan.outputs == 1 && length >= kLong) {  // the runs are given out to threads
     std::vector<T> partial(static_cast<size_t>(runs));
     parallel_for(0, runs, std::max<int64_t>(1, kGrainSize / length), [&](int64_t first, int64_t last) {
-      for (int64_t run = first; run < last; ++run) {
-        partial[run] =
-            reduce_collected<Op>(elements_at<T>(plan, plan.reduced_offset(run, 1), plan.reduced_strides[0]), length);
-      }
+      for (int64_t run = first; run < last; ++run) partial[run] = reduce_part(plan.reduced_offset(run, 1));
     });
-    *reinterpret_cast<T*>(plan.out) = finish(plan, reduce_run<Op>(partial.data(), runs));
+    *reinterpret_cast<T*>(plan.out) = finish(plan, combination.run(elements_of(partial.data()), runs));
     return;
   }
+  const bool is_plain = !plan.conversion && plan.map == ElementMap::none;
+  const int64_t parts = length >= kLong ? runs : plan.count;
   parallel_for(0, plan.outputs, std::max<int64_t>(1, kGrainSize / std::max<int64_t>(1, plan.count)),
                [&](int64_t first, int64_t last) {
+                 Scratch<T, kParts> memory;
+                 T* const values = memory;
                  for (int64_t i = first; i < last; ++i) {
                    int64_t out_offset;
                    int64_t in_offset;
                    plan.kept_offsets(i, 0, out_offset, in_offset);
-                   Cascade<Op, T> cascade;
-                   if (length >= kLong) {
-                     for (int64_t run = 0; run < runs; ++run) {
-                       const int64_t offset = in_offset + plan.reduced_offset(run, 1);
-                       cascade.add(reduce_collected<Op>(elements_at<T>(plan, offset, plan.reduced_strides[0]), length));
+                   Cascade<T> cascade(combination.identity);
+                   T total = combination.identity;
+                   for (int64_t done = 0, count; done < parts; done += count) {
+                     count = std::min(kParts, parts - done);
+                     for (int64_t j = 0; j < count; ++j) {
+                       if (length >= kLong) {
+                         values[j] = reduce_part(in_offset + plan.reduced_offset(done + j, 1));
+                         continue;
+                       }
+                       const int64_t offset = in_offset + plan.reduced_offset(done + j);
+                       values[j] = is_plain ? *reinterpret_cast<const T*>(plan.in + offset)
+                                            : *elements_at<T>(plan, offset, sizeof(T)).read(1, values + j);
                      }
-                   } else {
-                     T element;
-                     for (int64_t j = 0; j < plan.count; ++j)
-                       cascade.add(
-                           *elements_at<T>(plan, in_offset + plan.reduced_offset(j), sizeof(T)).read(1, &element));
+                     total = combination.add(cascade, values, count);
                    }
-                   *reinterpret_cast<T*>(plan.out + out_offset) = finish(plan, cascade.result());
+                   *reinterpret_cast<T*>(plan.out + out_offset) = finish(plan, total);
                  }
                });
 }
 
-template <typename Op, typename T>
-HWY_NOINLINE HWY_ATTR void reduce_directly(const ReducePlan& plan) {
-  const int64_t item = plan.item;
-  const bool is_empty = plan.count == 0 || plan.outputs == 0;
-  const int64_t columns = plan.outputs > 1 && !is_empty ? plan.kept_sizes[0] : 0;
-  const bool are_columns_near = columns > 0 && plan.kept_strides[0] == item;
-  const bool is_matrix = !is_empty && plan.reduced_sizes.size() == 1 && plan.kept_sizes.size() == 1;
-  const bool is_dense =
-      are_columns_near && plan.reduced_sizes.size() == 1 && plan.reduced_strides[0] == columns * item;
-  const bool are_rows_near = !is_empty && plan.count > 1 && plan.reduced_strides[0] == item;
-  const bool overlaps = are_columns_near && columns >= kShortRow;  // windows
-  if (is_matrix && plan.reduced_strides[0] > 0 && plan.kept_strides[0] % plan.reduced_strides[0] == 0) {
-    const int64_t pitch = plan.kept_strides[0] / plan.reduced_strides[0];
-    // Squares are added in one step with what they are added to, and halves widened in registers.
-    const bool is_special = plan.map == ElementMap::square || c10::is_reduced_floating_type(plan.widened);
-    const int64_t longest = is_special && are_rows_near ? kShortRow : kPlainRow;
-    if (plan.count < longest && pitch >= plan.count && pitch <= 2 * plan.count)
-      return reduce_short_rows<Op, T>(plan);
+template <typename T>
+HWY_NOINLINE HWY_ATTR void reduce_directly(const ReducePlan& plan, const Combination<T>& combination) {
+  switch (plan.way(sizeof(T))) {
+    case ReduceWay::short_rows: return combination.reduce_short_rows(plan);
+    case ReduceWay::rows: return combination.reduce_rows(plan);
+    case ReduceWay::long_row: return reduce_long_row(plan, combination);
+    case ReduceWay::narrow_columns: return reduce_narrow_columns(plan, combination);
+    case ReduceWay::groups_of_columns: return reduce_groups_of_columns(plan, combination);
+    case ReduceWay::columns: return reduce_columns(plan, combination);
+    case ReduceWay::strided: return reduce_strided(plan, combination);
   }
-  if (is_dense && columns == plan.outputs && 2 * columns <= kNarrow && plan.count >= kNarrow)
-    return reduce_narrow_columns(plan, combination_of<Op, T>());
-  if (are_rows_near && !(overlaps && plan.count <= kRowGroup) && !(plan.count < kShortRow && columns >= kShortRow))
-    return reduce_rows<Op, T>(plan);
-  // Rows with little between them, if anything.
-  const int64_t row_step = plan.reduced_sizes.size() == 1 ? plan.reduced_strides[0] : 0;
-  const bool is_even = are_columns_near && row_step >= columns * item && row_step % item == 0 &&
-                       2 * row_step <= kNarrow * item;
-  const bool fills_vectors = columns * sizeof(T) % 64 == 0 && !plan.conversion && plan.map == ElementMap::none;
-  if (is_even && plan.count >= (fills_vectors ? kNarrow : kRowGroup))
-    return reduce_groups_of_columns(plan, combination_of<Op, T>());
-  if (are_columns_near ||
-      (columns >= kShortRow &&
-       (plan.count < kShortRow || std::abs(plan.kept_strides[0]) < std::abs(plan.reduced_strides[0]))))
-    return reduce_columns(plan, combination_of<Op, T>());
-  reduce_strided<Op, T>(plan);
+}
+
+template <typename T>
+HWY_NOINLINE HWY_ATTR void reduce_by(const ReducePlan& plan, const Combination<T>& combination) {
+  const int dim = plan.row_dimension();
+  if (dim < 0) return reduce_directly(plan, combination);
+  const std::vector<T> sums = add_up_rows(plan, dim, combination);
+  reduce_directly(plan.of_sums(dim, reinterpret_cast<const char*>(sums.data()), sizeof(T)), combination);
 }
 
 template <typename Op, typename T>
 HWY_ATTR void reduce(const ReducePlan& plan) {
-  const int dim = plan.row_dimension();
-  if (dim < 0) return reduce_directly<Op, T>(plan);
-  const std::vector<T> sums = add_up_rows(plan, dim, combination_of<Op, T>());
-  reduce_directly<Op, T>(plan.of_sums(dim, reinterpret_cast<const char*>(sums.data()), sizeof(T)));
+  // What programs ask for most, with nothing before it.
+  if (plan.row_dimension() < 0 && plan.way(sizeof(T)) == ReduceWay::rows) return reduce_rows<Op, T>(plan);
+  Combination<T> combination = {Op::identity(),
+                                kIsOrderFree<Op, T>,
+                                &combine_rows<Op, T, T>,
+                                nullptr,
+                                nullptr,
+                                &reduce_run<Op, T>,
+                                &add_to_cascade<Op, T>,
+                                &reduce_rows<Op, T>,
+                                &reduce_short_rows<Op, T>};
+  if constexpr (kWidens<Op, T>) {
+    combination.bfloat16_rows = &combine_rows<Op, T, c10::BFloat16>;
+    combination.half_rows = &combine_rows<Op, T, c10::Half>;
+  }
+  reduce_by(plan, combination);
 }
 
 }  // namespace HWY_NAMESPACE

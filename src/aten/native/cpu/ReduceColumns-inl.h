@@ -11,7 +11,7 @@
 #include <aten/native/cpu/ReducePlan.h>
 #include <aten/native/cpu/ReducedElements-inl.h>
 
-#include <hwy/highway.h>
+#include <aten/native/cpu/Highway-inl.h>
 
 #include <algorithm>
 #include <type_traits>
@@ -23,15 +23,14 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Elements of a row that are added up before the tree begins, with vectors of 64 bytes: 16 floats per accumulator.
-constexpr int64_t kRunBlock = 1024;
+constexpr int64_t kRunBlock = ReducePlan::kRunBlock;
 // Columns that are reduced side by side, 2 KiB of them where 256 are less; rows that make one partial result, in groups
 // of groups.
 constexpr int64_t kColumnBlock = 256;
 template <typename T>
 constexpr int64_t kColumnsOf = std::max<int64_t>(kColumnBlock, 2048 / sizeof(T));
-constexpr int64_t kNarrow = 128;  // fewer columns than half of this are widened
-constexpr int64_t kRowGroup = 16;
+constexpr int64_t kNarrow = ReducePlan::kNarrow;
+constexpr int64_t kRowGroup = ReducePlan::kRowGroup;
 constexpr int64_t kRowSection = 256;
 constexpr int64_t kRowChunk = 4096;
 
@@ -81,8 +80,15 @@ template <typename T, int64_t kCount>
 struct Scratch {
   Scratch() {}
   operator T*() { return reinterpret_cast<T*>(bytes); }
-  HWY_ALIGN unsigned char bytes[kCount * sizeof(T)];
+  HWY_ALIGN alignas(T) unsigned char bytes[kCount * sizeof(T)];  // without vectors HWY_ALIGN is nothing
 };
+
+// Not inline: it is many vectors, and called for blocks of results.
+template <typename T>
+HWY_NOINLINE HWY_ATTR void fill_with(T* values, int64_t count, T value) {
+  TORCH_INDEPENDENT
+  for (int64_t i = 0; i < count; ++i) values[i] = value;
+}
 
 // A vector of what changes nothing.
 template <typename Op, typename T, typename D>
@@ -152,7 +158,34 @@ HWY_ATTR void combine_columns(T* into, const T* from, int64_t columns) {
   combine_rows<Op>(into, &from, 1, columns, /*apart=*/false);
 }
 
-// What an operation is to those who reduce columns, so that they stand once for all operations.
+// Values that come one after another, combined as a tree: a level passes its result on after 64 of them.
+template <typename T>
+class Cascade {
+ public:
+  explicit Cascade(T identity) { std::fill_n(levels_, kLevels, identity); }
+  template <typename Op>
+  HWY_ATTR void add(T value) {
+    levels_[0] = Op::combine(levels_[0], value);
+    ++added_;
+    for (int level = 0; level + 1 < kLevels && added_ % (int64_t{1} << (6 * (level + 1))) == 0; ++level) {
+      levels_[level + 1] = Op::combine(levels_[level + 1], levels_[level]);
+      levels_[level] = Op::identity();
+    }
+  }
+  template <typename Op>
+  HWY_ATTR T result() const {
+    T total = levels_[0];
+    for (int level = 1; level < kLevels; ++level) total = Op::combine(total, levels_[level]);
+    return total;
+  }
+
+ private:
+  static constexpr int kLevels = 4;
+  T levels_[kLevels];
+  int64_t added_ = 0;
+};
+
+// What an operation is to all that stands once for all operations on a type.
 template <typename T>
 struct Combination {
   template <typename From>
@@ -161,8 +194,12 @@ struct Combination {
   T identity;
   bool is_order_free;
   Combine<T> rows;
-  Combine<c10::BFloat16> bfloat16_rows = nullptr;  // null: they are converted first
-  Combine<c10::Half> half_rows = nullptr;
+  Combine<c10::BFloat16> bfloat16_rows;  // null: they are converted first
+  Combine<c10::Half> half_rows;
+  T (*run)(const Elements<T>& elements, int64_t count);
+  T (*add)(Cascade<T>& cascade, const T* values, int64_t count);  // gives the result so far
+  void (*reduce_rows)(const ReducePlan& plan);
+  void (*reduce_short_rows)(const ReducePlan& plan);
 
   template <typename From>
   Combine<From> rows_of() const {
@@ -172,15 +209,6 @@ struct Combination {
   }
   void columns(T* into, const T* from, int64_t count) const { rows(into, &from, 1, count, /*apart=*/false); }
 };
-template <typename Op, typename T>
-Combination<T> combination_of() {
-  if constexpr (kWidens<Op, T>) {
-    return {Op::identity(), kIsOrderFree<Op, T>, &combine_rows<Op, T, T>, &combine_rows<Op, T, c10::BFloat16>,
-            &combine_rows<Op, T, c10::Half>};
-  } else {
-    return {Op::identity(), kIsOrderFree<Op, T>, &combine_rows<Op, T, T>};
-  }
-}
 
 // The fastest dimension stays: rows are added up side by side.
 template <typename T>
@@ -222,7 +250,7 @@ HWY_NOINLINE HWY_ATTR void reduce_columns(const ReducePlan& plan, const Combinat
           T* total = sums_of_all;
           if (chunks > 1) total = partial.data() + chunk * plan.outputs + position * columns + start;
           else if (is_direct) total = reinterpret_cast<T*>(plan.out + out_offset) + start;
-          std::fill_n(total, whole, combination.identity);
+          fill_with(total, whole, combination.identity);
           const int64_t end = std::min(plan.count, (chunk + 1) * kRowChunk);
           const bool are_groups = plan.count > kRowGroup && !combination.is_order_free;
           // The rows of a group, at once where they need no other place.
@@ -250,7 +278,7 @@ HWY_NOINLINE HWY_ATTR void reduce_columns(const ReducePlan& plan, const Combinat
               if (widens && elements.template in_place<c10::Half>()) return add_in_place(c10::Half());
             }
             T* const converted = are_groups ? group : sums;
-            if (are_groups) std::fill_n(group, whole, combination.identity);
+            if (are_groups) fill_with(group, whole, combination.identity);
             const int64_t at_once = are_rows_dense ? kConvertedRows * kColumns / whole : kConvertedRows;
             for (int64_t i = top, count; i < group_end; i += count) {
               count = std::min({at_once, kRowGroup, group_end - i});
@@ -272,7 +300,7 @@ HWY_NOINLINE HWY_ATTR void reduce_columns(const ReducePlan& plan, const Combinat
           } else {
             for (int64_t first_row = chunk * kRowChunk; first_row < end; first_row += kRowSection) {
               const int64_t section_end = std::min(end, first_row + kRowSection);
-              std::fill_n(section, whole, combination.identity);
+              fill_with(section, whole, combination.identity);
               for (int64_t top = first_row; top < section_end; top += kRowGroup) {
                 add_rows(top, std::min(section_end, top + kRowGroup), section);
               }
@@ -350,10 +378,10 @@ HWY_NOINLINE HWY_ATTR void reduce_groups_of_columns(const ReducePlan& plan, cons
       const auto elements = elements_at<T>(plan, in_offset, plan.item);
       T* const sums = sums_of_all;
       T* const part = section == whole ? sums : static_cast<T*>(sums_of_section);
-      std::fill_n(sums, width, identity);
+      fill_with(sums, width, identity);
       for (int64_t start = 0; start < whole; start += section) {
         const int64_t end = std::min(whole, start + section);
-        if (part != sums) std::fill_n(part, width, identity);
+        if (part != sums) fill_with(part, width, identity);
         for (int64_t done = start; done < end; done += block) {
           const T* rows[kRowGroup];
           const int64_t count = std::min(block, end - done) / width;

@@ -8,7 +8,7 @@
 #endif
 
 #include <c10/util/complex.h>
-#include <hwy/highway.h>
+#include <aten/native/cpu/Highway-inl.h>
 
 #include <limits>
 #include <type_traits>

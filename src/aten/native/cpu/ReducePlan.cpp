@@ -1,6 +1,7 @@
 #include <aten/native/cpu/ReducePlan.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <numeric>
 #include <utility>
 
@@ -62,12 +63,46 @@ ReducePlan::ReducePlan(const TensorIterator& iter) : out(iter.data(0)), in(iter.
   for (DimVector* each : {&kept_sizes, &kept_out_strides, &kept_strides}) std::swap((*each)[0], (*each)[longest]);
 }
 
+ReducePlan::ReducePlan(const ReducePlan& other) = default;
+ReducePlan::~ReducePlan() = default;
+
 const char* ReducePlan::data_end() const {
   return in + extent(kept_sizes, kept_strides) + extent(reduced_sizes, reduced_strides) + item;
 }
 
+ReduceWay ReducePlan::way(int64_t size) const {
+  const bool is_empty = count == 0 || outputs == 0;
+  const int64_t columns = outputs > 1 && !is_empty ? kept_sizes[0] : 0;
+  const bool are_columns_near = columns > 0 && kept_strides[0] == item;
+  const bool is_matrix = !is_empty && reduced_sizes.size() == 1 && kept_sizes.size() == 1;
+  const bool is_dense = are_columns_near && reduced_sizes.size() == 1 && reduced_strides[0] == columns * item;
+  const bool are_rows_near = !is_empty && count > 1 && reduced_strides[0] == item;
+  const bool overlaps = are_columns_near && columns >= kShortRow;  // windows
+  if (is_matrix && reduced_strides[0] > 0 && kept_strides[0] % reduced_strides[0] == 0) {
+    const int64_t pitch = kept_strides[0] / reduced_strides[0];
+    // Squares are added in one step with what they are added to, and halves widened in registers.
+    const bool is_special = map == ElementMap::square || c10::is_reduced_floating_type(widened);
+    const int64_t longest = is_special && are_rows_near ? kShortRow : kPlainRow;
+    if (count < longest && pitch >= count && pitch <= 2 * count) return ReduceWay::short_rows;
+  }
+  if (is_dense && columns == outputs && 2 * columns <= kNarrow && count >= kNarrow) return ReduceWay::narrow_columns;
+  if (are_rows_near && !(overlaps && count <= kRowGroup) && !(count < kShortRow && columns >= kShortRow)) {
+    const bool is_long = outputs == 1 && count > kRunChunk && reduced_sizes[0] >= kRunBlock;
+    return is_long ? ReduceWay::long_row : ReduceWay::rows;
+  }
+  // Rows with little between them, if anything.
+  const int64_t row_step = reduced_sizes.size() == 1 ? reduced_strides[0] : 0;
+  const bool is_even =
+      are_columns_near && row_step >= columns * item && row_step % item == 0 && 2 * row_step <= kNarrow * item;
+  const bool fills_vectors = columns * size % 64 == 0 && !conversion && map == ElementMap::none;
+  if (is_even && count >= (fills_vectors ? kNarrow : kRowGroup)) return ReduceWay::groups_of_columns;
+  const bool are_lines =
+      columns >= kShortRow && (count < kShortRow || std::abs(kept_strides[0]) < std::abs(reduced_strides[0]));
+  return are_columns_near || are_lines ? ReduceWay::columns : ReduceWay::strided;
+}
+
 int ReducePlan::row_dimension() const {
-  constexpr int64_t kNarrow = 64;  // elements of rows up to which gaps do no harm
+  constexpr int64_t kNarrowRow = 64;  // elements of rows up to which gaps do no harm
   constexpr int64_t kManyRows = 128;
   constexpr int64_t kWidest = 65536;
   if (count * outputs == 0 || reduced_sizes.empty()) return -1;
@@ -79,11 +114,11 @@ int ReducePlan::row_dimension() const {
   const int64_t others = extent(reduced_sizes, reduced_strides) - (rows - 1) * stride;
   if (extent(kept_sizes, kept_strides) + others + item > stride) return -1;
   const int64_t width = stride / item;
-  if (width <= kNarrow) return rows >= kManyRows ? static_cast<int>(last) : -1;
+  if (width <= kNarrowRow) return rows >= kManyRows ? static_cast<int>(last) : -1;
   // Wider rows: where these would be short runs or lines otherwise, or ones that are converted one by one.
   const int64_t longest_run = conversion && widened == ScalarType::Undefined ? 256 : kLine;
   const bool are_runs = reduced_sizes.size() > 1 && reduced_strides[0] == item && reduced_sizes[0] < longest_run;
-  const bool are_lines = kept_sizes.size() > 1 && (kept_strides[0] != item || kept_sizes[0] <= kNarrow);
+  const bool are_lines = kept_sizes.size() > 1 && (kept_strides[0] != item || kept_sizes[0] <= kNarrowRow);
   const bool is_dense = rows >= 4 && width <= kWidest && 2 * outputs * (count / rows) >= width;
   return is_dense && (are_runs || are_lines) ? static_cast<int>(last) : -1;
 }

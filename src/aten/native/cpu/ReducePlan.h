@@ -9,9 +9,31 @@
 
 namespace at::native::cpu {
 
+// The ways through a reduction.
+enum class ReduceWay {
+  short_rows,         // in equal steps, with little between them
+  rows,               // what is reduced lies side by side
+  long_row,           // all of it, for several threads
+  narrow_columns,     // rows of few elements follow each other, and are added up
+  groups_of_columns,  // many such, or with gaps between the rows
+  columns,            // what stays lies side by side
+  strided,
+};
+
 // Strides are in bytes; dimensions come fastest first, without those of size 1.
 struct ReducePlan {
+  static constexpr int64_t kShortRow = 16;   // fewer elements fill no vectors
+  static constexpr int64_t kPlainRow = 256;  // those of a row that any vectors reduce as one block
+  // Elements of a row that are added up before the tree begins, with vectors of 64 bytes: 16 floats per accumulator.
+  static constexpr int64_t kRunBlock = 1024;
+  static constexpr int64_t kRunChunk = 65536;  // length of the parts that a long row is given out in
+  static constexpr int64_t kNarrow = 128;      // fewer columns than half of this are widened
+  static constexpr int64_t kRowGroup = 16;     // rows that make one partial result
+
   explicit ReducePlan(const TensorIterator& iter);
+  // Not inline, since each type of elements has code that copies plans.
+  ReducePlan(const ReducePlan& other);
+  ~ReducePlan();
 
   // Byte offset of reduced position `index`, counting from dimension `first` on.
   int64_t reduced_offset(int64_t index, size_t first = 0) const {
@@ -43,6 +65,9 @@ struct ReducePlan {
 
   // Behind the last element of the input.
   const char* data_end() const;
+
+  // The shortest way, with `size` bytes of what an element is computed in.
+  ReduceWay way(int64_t size) const;
 
   // The reduced dimension of rows that hold a part of every result each, with little else between; -1 if there is none,
   // or another way is shorter. What lies so is, say, sum((0, 2)) of a tensor whose last dimension is short.

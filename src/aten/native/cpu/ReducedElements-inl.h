@@ -11,7 +11,7 @@
 #include <aten/native/cpu/Loops-inl.h>
 #include <aten/native/cpu/ReducePlan.h>
 
-#include <hwy/highway.h>
+#include <aten/native/cpu/Highway-inl.h>
 
 #include <cmath>
 #include <type_traits>

@@ -8,7 +8,7 @@
 #define TORCH_ROW_SUMS_INL_H_
 #endif
 
-#include <hwy/highway.h>
+#include <aten/native/cpu/Highway-inl.h>
 
 #include <algorithm>
 #include <cstdint>

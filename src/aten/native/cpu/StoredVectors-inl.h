@@ -13,7 +13,7 @@
 
 #include <type_traits>
 
-#include <hwy/highway.h>
+#include <aten/native/cpu/Highway-inl.h>
 
 HWY_BEFORE_NAMESPACE();
 namespace at::native::cpu {

@@ -14,7 +14,7 @@
 #include <cstring>
 #include <limits>
 
-#include <hwy/highway.h>
+#include <aten/native/cpu/Highway-inl.h>
 // After highway.h:
 #include <aten/native/cpu/FloatMath-inl.h>
 #include <hwy/contrib/math/math-inl.h>

@@ -223,10 +223,10 @@ void AddImpl(TensorIterator& iter, const Scalar& alpha) {
     return run_binary<uint8_t, uint8_t>(iter, First());
   }
   dispatch_numeric_types(iter.common_dtype(), "add", [&](auto type) {
-    using T = typename decltype(type)::type;
+    using T = SameBits<typename decltype(type)::type>;
     if (alpha.equal(1)) return run_binary<T, T>(iter, Add<T>());
     if (alpha.equal(-1)) return run_binary<T, T>(iter, Subtract<T>());
-    run_binary<T, T>(iter, AddScaled<T>{alpha.to<T>()});
+    run_binary<T, T>(iter, AddScaled<T>{static_cast<T>(alpha.to<typename decltype(type)::type>())});
   });
 }
 
@@ -240,7 +240,7 @@ void AddHalvesImpl(ScalarType dtype, void* to, const void* from, int64_t count) 
 void MulImpl(TensorIterator& iter) {
   if (iter.common_dtype() == kBool) return run_binary<uint8_t, uint8_t>(iter, BitAnd<uint8_t>());
   dispatch_numeric_types(c10::same_bits_type(iter.common_dtype()), "mul", [&](auto type) {
-    using T = typename decltype(type)::type;
+    using T = SameBits<typename decltype(type)::type>;
     run_binary<T, T>(iter, Multiply<T>());
   });
 }
@@ -273,7 +273,7 @@ void DivImpl(TensorIterator& iter) {
 #define TORCH_BITWISE_KERNEL(Name, name, Op)                                                               \
   void Name##Impl(TensorIterator& iter) {                                                                  \
     dispatch_integral_types(bool_as_byte(c10::same_bits_type(iter.common_dtype())), name, [&](auto type) { \
-      using T = typename decltype(type)::type;                                                             \
+      using T = SameBits<typename decltype(type)::type>;                                                   \
       run_binary<T, T>(iter, Op<T>());                                                                     \
     });                                                                                                    \
   }

@@ -5,7 +5,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "aten/native/cpu/attention_kernels.cpp"
 #include <hwy/foreach_target.h>
-#include <hwy/highway.h>
+#include <aten/native/cpu/Highway-inl.h>
 // After foreach_target.h:
 #include <aten/Dispatch.h>
 #include <aten/Kernels.h>

@@ -20,7 +20,7 @@
 #include <aten/native/cpu/channelwise_convolution.h>
 #include <aten/native/cpu/gathered_products.h>
 
-#include <hwy/highway.h>
+#include <aten/native/cpu/Highway-inl.h>
 
 HWY_BEFORE_NAMESPACE();
 namespace at::native::cpu {

@@ -23,7 +23,7 @@ namespace HWY_NAMESPACE {
   };                                                                              \
   void Name##Impl(TensorIterator& iter) {                                         \
     dispatch_numbers_and_bool(meant(iter.common_dtype()), #name, [&](auto type) { \
-      using T = typename decltype(type)::type;                                    \
+      using T = SameBits<typename decltype(type)::type>;                          \
       run_binary<bool, T>(iter, Name<T>());                                       \
     });                                                                           \
   }
@@ -58,7 +58,7 @@ struct LogicalNot {
 };
 void LogicalNotImpl(TensorIterator& iter) {
   dispatch_numbers_and_bool(iter.common_dtype(), "logical_not", [&](auto type) {
-    using T = typename decltype(type)::type;
+    using T = SameBits<typename decltype(type)::type>;
     run_unary<bool, T>(iter, LogicalNot<T>());
   });
 }

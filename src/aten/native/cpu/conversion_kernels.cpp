@@ -178,6 +178,11 @@ constexpr ConversionStep widen_bfloat16 = &convert_elements<float, c10::BFloat16
 constexpr ConversionStep round_to_bfloat16 = &convert_elements<c10::BFloat16, float>;
 #endif
 
+// Where all types wrap, signed ones get the bits of unsigned ones.
+template <typename To>
+using Wrapped = std::conditional_t<std::is_same_v<To, int8_t>, uint8_t,
+                                   std::conditional_t<std::is_same_v<To, int16_t>, uint16_t, To>>;
+
 // What most conversions are between.
 #define TORCH_FREQUENT_TYPES(row) \
   row(float, Float) row(double, Double) row(int64_t, Long) row(int, Int) row(int16_t, Short) row(int8_t, Char) \
@@ -187,7 +192,7 @@ template <typename To>
 ConversionStep step_from_frequent(c10::ScalarType from) {
   switch (from) {
 #define TORCH_STEP(cpp_type, name) \
-  case c10::ScalarType::name: return &convert_elements<To, cpp_type>;
+  case c10::ScalarType::name: return &convert_elements<Wrapped<To>, cpp_type>;
     TORCH_FREQUENT_TYPES(TORCH_STEP)
 #undef TORCH_STEP
     default: return nullptr;
@@ -248,7 +253,7 @@ ConversionStep FindReader(c10::ScalarType wide, c10::ScalarType from) {
 
 ConversionStep FindWriter(c10::ScalarType to, c10::ScalarType wide) {
   return dispatch_stored_types(to, "copy_", [&](auto type) -> ConversionStep {
-    using To = typename decltype(type)::type;
+    using To = Wrapped<typename decltype(type)::type>;
     if constexpr (c10::is_complex_v<To>) {
       if (wide == c10::ScalarType::ComplexDouble) return &convert_elements<To, c10::complex<double>>;
     } else if constexpr (!c10::is_float8_v<To>) {

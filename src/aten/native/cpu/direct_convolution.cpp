@@ -11,7 +11,7 @@
 // After foreach_target.h:
 #include <aten/native/cpu/direct_convolution.h>
 
-#include <hwy/highway.h>
+#include <aten/native/cpu/Highway-inl.h>
 
 HWY_BEFORE_NAMESPACE();
 namespace at::native::cpu {

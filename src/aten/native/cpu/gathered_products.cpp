@@ -7,7 +7,7 @@
 // After foreach_target.h:
 #include <aten/native/cpu/gathered_products.h>
 
-#include <hwy/highway.h>
+#include <aten/native/cpu/Highway-inl.h>
 
 HWY_BEFORE_NAMESPACE();
 namespace at::native::cpu {

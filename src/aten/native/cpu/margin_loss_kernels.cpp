@@ -12,7 +12,7 @@
 #define HWY_TARGET_INCLUDE "aten/native/cpu/margin_loss_kernels.cpp"
 #include <hwy/foreach_target.h>
 // After foreach_target.h:
-#include <hwy/highway.h>
+#include <aten/native/cpu/Highway-inl.h>
 
 HWY_BEFORE_NAMESPACE();
 namespace at::native::cpu {

@@ -3,7 +3,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "aten/native/cpu/reduce_extreme_kernels.cpp"
 #include <hwy/foreach_target.h>
-#include <hwy/highway.h>
+#include <aten/native/cpu/Highway-inl.h>
 
 #include <aten/Dispatch.h>
 #include <aten/Kernels.h>

@@ -3,11 +3,12 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "aten/native/cpu/reduce_sum_kernels.cpp"
 #include <hwy/foreach_target.h>
-#include <hwy/highway.h>
+#include <aten/native/cpu/Highway-inl.h>
 
 #include <aten/Dispatch.h>
 #include <aten/Kernels.h>
 #include <aten/Parallel.h>
+#include <aten/native/cpu/ElementBits.h>
 #include <aten/native/cpu/Reduce-inl.h>
 #include <aten/native/cpu/ReduceOps-inl.h>
 
@@ -17,7 +18,7 @@ namespace HWY_NAMESPACE {
 
 void sum_reduce(TensorIterator& iter) {
   dispatch_numeric_and_complex_types(iter.common_dtype(), "sum_cpu", [&](auto type) {
-    using T = typename decltype(type)::type;
+    using T = SameBits<typename decltype(type)::type>;
     reduce<Sum<T>, T>(ReducePlan(iter));
   });
 }
@@ -42,7 +43,7 @@ void mean_reduce(TensorIterator& iter) {
 
 void prod_reduce(TensorIterator& iter) {
   dispatch_numeric_and_complex_types(iter.common_dtype(), "prod_cpu", [&](auto type) {
-    using T = typename decltype(type)::type;
+    using T = SameBits<typename decltype(type)::type>;
     reduce<Product<T>, T>(ReducePlan(iter));
   });
 }

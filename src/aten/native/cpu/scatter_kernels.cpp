@@ -217,10 +217,33 @@ struct Put {
   template <typename T>
   void operator()(T& to, const T& from) const { to = from; }
 };
-struct Add {
+
+template <Reduction kReduction>
+struct Reduce {
   template <typename T>
-  void operator()(T& to, const T& from) const { to = static_cast<T>(to + from); }
+  void operator()(T& to, const T& from) const { to = reduced(to, from); }
+
+ private:
+  template <typename T>
+  static T reduced(T a, T b) {
+    if constexpr (kReduction == Reduction::sum) return static_cast<T>(a + b);
+    else if constexpr (kReduction == Reduction::product) return static_cast<T>(a * b);
+    else if constexpr (kReduction == Reduction::greatest) return b > a || b != b ? b : a;  // NaN wins and stays
+    else return b < a || b != b ? b : a;
+  }
 };
+
+// Types share code where that does the same.
+template <typename T, Reduction kReduction>
+RunIndices find_reduction() {
+  constexpr bool is_greatest = kReduction == Reduction::greatest;
+  constexpr bool is_extreme = is_greatest || kReduction == Reduction::least;
+  if constexpr (c10::is_complex_v<T> && is_extreme) return nullptr;  // these have no order, and are not asked for
+  else if constexpr (std::is_same_v<T, bool> && is_extreme)
+    return find_reduction<T, is_greatest ? Reduction::sum : Reduction::product>();
+  else if constexpr (std::is_same_v<T, int8_t> && !is_extreme) return find_reduction<uint8_t, kReduction>();
+  else return &run_indices<T, Reduce<kReduction>>;
+}
 
 }  // namespace
 
@@ -242,56 +265,26 @@ void scatter_kernel(const Tensor& self, int64_t dim, const Tensor& index, const 
 
 void scatter_add_kernel(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& given) {
   const Tensor src = with_near_columns(given, index);
-  dispatch_added_types(self.dtype(), "scatter_add", [&](auto type) {
-    for_each_index(Plan(self, src, index, dim), origin_of(self, src, index), /*only_reads=*/false,
-                   &run_indices<typename decltype(type)::type, Add>);
+  const RunIndices run = dispatch_added_types(self.dtype(), "scatter_add", [&](auto type) {
+    return find_reduction<typename decltype(type)::type, Reduction::sum>();
   });
+  for_each_index(Plan(self, src, index, dim), origin_of(self, src, index), /*only_reads=*/false, run);
 }
-
-namespace {
-
-template <Reduction kReduction>
-struct Reduce {
-  template <typename T>
-  void operator()(T& to, const T& from) const { to = reduced(to, from); }
-
- private:
-  template <typename T>
-  static T reduced(T a, T b) {
-    if constexpr (kReduction == Reduction::sum) return static_cast<T>(a + b);
-    if constexpr (kReduction == Reduction::product) return static_cast<T>(a * b);
-    if constexpr (!c10::is_complex_v<T>) {  // these have no order, and are not asked for
-      // NaN wins and stays.
-      if constexpr (kReduction == Reduction::greatest) return b > a || b != b ? b : a;
-      if constexpr (kReduction == Reduction::least) return b < a || b != b ? b : a;
-    }
-    return a;
-  }
-};
-
-// body(the reduction as a constant)
-template <typename Body>
-void dispatch_reduction(Reduction reduction, Body&& body) {
-  switch (reduction) {
-    case Reduction::sum: return body(std::integral_constant<Reduction, Reduction::sum>());
-    case Reduction::product: return body(std::integral_constant<Reduction, Reduction::product>());
-    case Reduction::greatest: return body(std::integral_constant<Reduction, Reduction::greatest>());
-    case Reduction::least: return body(std::integral_constant<Reduction, Reduction::least>());
-  }
-}
-
-}  // namespace
 
 void scatter_reduce_kernel(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
                            Reduction reduction) {
-  const auto run = [&](auto type) {
-    dispatch_reduction(reduction, [&](auto kind) {
-      for_each_index(Plan(self, src, index, dim), origin_of(self, src, index), /*only_reads=*/false,
-                     &run_indices<typename decltype(type)::type, Reduce<decltype(kind)::value>>);
-    });
+  const auto find = [&](auto type) -> RunIndices {
+    using T = typename decltype(type)::type;
+    switch (reduction) {
+      case Reduction::sum: return find_reduction<T, Reduction::sum>();
+      case Reduction::product: return find_reduction<T, Reduction::product>();
+      case Reduction::greatest: return find_reduction<T, Reduction::greatest>();
+      default: return find_reduction<T, Reduction::least>();
+    }
   };
-  if (self.is_complex()) dispatch_complex_types(self.dtype(), "scatter_reduce", run);
-  else dispatch_all_types(self.dtype(), "scatter_reduce", run);
+  const RunIndices run = self.is_complex() ? dispatch_complex_types(self.dtype(), "scatter_reduce", find)
+                                           : dispatch_all_types(self.dtype(), "scatter_reduce", find);
+  for_each_index(Plan(self, src, index, dim), origin_of(self, src, index), /*only_reads=*/false, run);
 }
 
 }  // namespace at::native::cpu

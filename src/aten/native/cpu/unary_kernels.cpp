@@ -56,23 +56,11 @@ TORCH_UNARY_KERNEL(Sign, "sign", dispatch_numbers_and_bool, {
     return static_cast<T>((x > T(0)) - (x < T(0)));
   }
 })
-TORCH_UNARY_KERNEL(Floor, "floor", dispatch_numeric_types, {
-  if constexpr (std::is_floating_point_v<T>) return std::floor(x);
-  return x;
-})
-TORCH_UNARY_KERNEL(Ceil, "ceil", dispatch_numeric_types, {
-  if constexpr (std::is_floating_point_v<T>) return std::ceil(x);
-  return x;
-})
+TORCH_UNARY_KERNEL(Floor, "floor", dispatch_floating_types, return std::floor(x);)
+TORCH_UNARY_KERNEL(Ceil, "ceil", dispatch_floating_types, return std::ceil(x);)
 // Halves go to the even neighbour.
-TORCH_UNARY_KERNEL(Round, "round", dispatch_numeric_types, {
-  if constexpr (std::is_floating_point_v<T>) return std::nearbyint(x);
-  return x;
-})
-TORCH_UNARY_KERNEL(Trunc, "trunc", dispatch_numeric_types, {
-  if constexpr (std::is_floating_point_v<T>) return std::trunc(x);
-  return x;
-})
+TORCH_UNARY_KERNEL(Round, "round", dispatch_floating_types, return std::nearbyint(x);)
+TORCH_UNARY_KERNEL(Trunc, "trunc", dispatch_floating_types, return std::trunc(x);)
 // Written so that NaN stays.
 TORCH_UNARY_KERNEL(Relu, "relu", dispatch_numeric_types, return x < T(0) ? T(0) : x;)
 TORCH_UNARY_KERNEL(Reciprocal, "reciprocal", dispatch_floating_types, return T(1) / x;)

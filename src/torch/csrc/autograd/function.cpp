@@ -49,7 +49,7 @@ std::shared_ptr<at::Tensor> Node::take_retained_grad(uint32_t input_nr) {
   return nullptr;
 }
 
-void delete_node(Node* node) {
+static void delete_node(Node* node) {
   // While one node is deleted, those that it let go of queue up here instead of being deleted inside of it.
   thread_local std::vector<Node*>* queue = nullptr;
   if (queue != nullptr) {
@@ -64,6 +64,10 @@ void delete_node(Node* node) {
     delete next;
   }
   queue = nullptr;
+}
+
+std::shared_ptr<Node> keep_node(Node* node) {
+  return std::shared_ptr<Node>(node, [](Node* unkept) { delete_node(unkept); });
 }
 
 }  // namespace torch::autograd

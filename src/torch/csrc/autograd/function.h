@@ -168,14 +168,24 @@ class TORCH_API Node : public std::enable_shared_from_this<Node> {
 // Who says where the program is when this thread makes a node; null: nobody.
 TORCH_API void set_origin_teller(std::string (*teller)());
 
-// Deletes a node, and the nodes that only it kept, one after the other: a long chain must not overflow the
-// stack.
-TORCH_API void delete_node(Node* node);
+// A node and what keeps it, which is one type for all nodes.
+template <typename T>
+class NodePointer : public std::shared_ptr<Node> {
+ public:
+  NodePointer() = default;
+  explicit NodePointer(std::shared_ptr<Node> node) : std::shared_ptr<Node>(std::move(node)) {}
+  T* operator->() const { return static_cast<T*>(get()); }
+  T& operator*() const { return static_cast<T&>(*get()); }
+};
+
+// Once nobody keeps it, the node is deleted, and the nodes that only it kept, one after the other: a long chain must
+// not overflow the stack.
+TORCH_API std::shared_ptr<Node> keep_node(Node* node);
 
 // The way to make a node: make_node<AddBackward0>(arguments of its constructor...).
 template <typename T, typename... Arguments>
-std::shared_ptr<T> make_node(Arguments&&... arguments) {
-  return std::shared_ptr<T>(new T(std::forward<Arguments>(arguments)...), [](T* node) { delete_node(node); });
+NodePointer<T> make_node(Arguments&&... arguments) {
+  return NodePointer<T>(keep_node(new T(std::forward<Arguments>(arguments)...)));
 }
 
 }  // namespace torch::autograd

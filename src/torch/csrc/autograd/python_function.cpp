@@ -129,7 +129,7 @@ PyObject* saved_tensors(PyObject* self, void*) {
 // ---- forward
 
 struct Call {
-  std::shared_ptr<PythonNode> node;
+  autograd::NodePointer<PythonNode> node;
   Object context;
   bool is_recorded = false;
 };
