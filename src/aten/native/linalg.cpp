@@ -29,8 +29,8 @@ void check_matrices(const Tensor& first, const Tensor& second, const char* funct
               " != ", cpp_type_name(second.dtype()));
 }
 
-// CUDA devices multiply halves, and the CPU's kernels bfloat16; they read float16 where one matrix is a vector, and else
-// float32.
+// CUDA devices multiply halves, and the CPU's kernels bfloat16; they read float16 where one matrix is a vector, and
+// else float32.
 template <typename Table, typename... Args>
 void run_product(const Table& kernels, const Tensor& out, bool is_read, const Tensor& first, const Tensor& second,
                  const Args&... args) {

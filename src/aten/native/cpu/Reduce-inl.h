@@ -252,8 +252,8 @@ HWY_ATTR void reduce_rows(const ReducePlan& plan) {
 // The same, of one result: parts of fixed length for the threads.
 template <typename T>
 HWY_NOINLINE HWY_ATTR void reduce_long_row(const ReducePlan& plan, const Combination<T>& combination) {
-  // Products of as many numbers are on their way to 0, and processors take long for the last ones before it: that way is
-  // gone once in a longer part.
+  // Products of as many numbers are on their way to 0, and processors take long for the last ones before it: that way
+  // is gone once in a longer part.
   constexpr int64_t kFactors = 1 << 20;
   const bool are_factors = std::is_floating_point_v<T> && combination.identity == T(1);
   const int64_t part = are_factors ? kFactors : ReducePlan::kRunChunk;
