@@ -4,6 +4,7 @@
 
 #include <aten/Tensor.h>
 #include <aten/native/cpu/ConvolutionGeometry.h>
+#include <aten/native/cpu/bfloat16_products.h>
 #include <aten/native/cpu/bfloat16_tiles.h>
 
 #include <algorithm>
@@ -31,8 +32,8 @@ inline int64_t groups_of_a_tile(const ConvolutionGeometry& g, ScalarType dtype) 
   constexpr int64_t kFewestChannels = 4;
   constexpr int64_t kChannels = 32;  // as deep as tiles are, and as wide as two of them
   const int64_t most = std::max(g.image_channels, g.window_channels);
-  if (dtype != kBFloat16 || std::min(g.image_channels, g.window_channels) < kFewestChannels || !has_bfloat16_tiles())
-    return 1;
+  if (dtype != kBFloat16 || std::min(g.image_channels, g.window_channels) < kFewestChannels) return 1;
+  if (!has_bfloat16_products() || !has_bfloat16_tiles()) return 1;
   int64_t together = std::max<int64_t>(1, std::min(g.groups, kChannels / most));
   while (g.groups % together != 0) --together;
   return together;

@@ -8,7 +8,7 @@
 
 #ifdef AT_EMULATED_TILES
 #define AT_TILES_TARGET
-#elif defined(__x86_64__) && defined(__GNUC__)
+#elif defined(__x86_64__) && defined(__GNUC__) && defined(__linux__)
 #include <immintrin.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -101,6 +101,7 @@ struct TileUnit {
     static const bool answer = [] {
       constexpr unsigned int kTile = 1U << 24, kNumbers = 1U << 22;  // of the leaf's edx
       constexpr int64_t kAsk = 0x1023, kTileData = 18;               // ARCH_REQ_XCOMP_PERM
+      if (!__builtin_cpu_supports("avx512bf16")) return false;
       unsigned int a = 7, b = 0, c = 0, d = 0;
       asm("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
       return (d & kTile) != 0 && (d & kNumbers) != 0 && syscall(SYS_arch_prctl, kAsk, kTileData) == 0;
