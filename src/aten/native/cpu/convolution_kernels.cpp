@@ -61,9 +61,11 @@ bool is_gathered(const Geometry& g, int64_t results, bool channels_last, int64_t
   return results >= (channels_last ? std::min(least_together(g), panel_step<T>()) : panel_columns<T>() / 2);
 }
 
-// Whether images are matrices as they lie, for a BLAS that uses the processor's widest vectors.
+// Whether images are matrices as they lie, for a BLAS that uses the processor's widest vectors; where these are short,
+// own panels take less.
 bool suits_blas(const Geometry& g) {
-  return g.is_pointwise() && g.groups == 1 && g.window_count() >= kSomeResults && !panels_beat_blas();
+  return g.is_pointwise() && g.groups == 1 && g.window_count() >= kSomeResults &&
+         panel_columns<float>() > kShortPanel && !panels_beat_blas();
 }
 
 // Whether windows of one element, of few channels and many results, are best multiplied as the image lies.
