@@ -264,10 +264,11 @@ bool needs_no_frame(const GatherPlan& plan, const Geometry& g, int64_t sources, 
 }
 
 // Whether row-major images are better copied with their channels last, so that what a result reads does not lie in as
-// many planes. Tiles are made of what lies next to each other.
+// many planes. Tiles are made of what lies next to each other; pairs without them are read as they lie.
+template <typename T>
 bool is_worth_turning(const GatherPlan& plan, const Geometry& g, const WeightLayout& layout, bool by_tiles) {
   constexpr int64_t kLeastUses = 128;  // of an element
-  if (by_tiles && layout.sources > 1 && !plan.channels_last()) return true;
+  if constexpr (std::is_same_v<T, uint32_t>) return by_tiles && layout.sources > 1 && !plan.channels_last();
   return !plan.channels_last() && layout.sources >= kFewSortedSources &&
          layout.results * g.kernel_elements() >= kLeastUses;
 }
@@ -299,7 +300,7 @@ void run_plan(const Geometry& g, GatherPlan plan, const std::array<int64_t, 3>& 
   const bool by_tiles = std::is_same_v<T, uint32_t> && has_bfloat16_tiles();
   const bool is_sorted = !by_tiles && needs_no_frame(plan, g, layout.sources, joined);
   if (is_sorted) plan.drop_frame();
-  else if ((joined && plan.has_frame()) || is_worth_turning(plan, g, layout, by_tiles)) plan.turn_frame();
+  else if ((joined && plan.has_frame()) || is_worth_turning<T>(plan, g, layout, by_tiles)) plan.turn_frame();
   const int64_t frame = plan.has_frame() ? plan.frame_elements() : 0;
   std::vector<PreparedPhase> phases;
   int64_t work = 0;
